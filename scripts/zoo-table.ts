@@ -27,8 +27,21 @@ export function zooTables(result: ZooResult): string {
       apps.map(rowOf),
     ),
     ...(notes.length === 0 ? [] : [notes.join('\n')]),
+    ofTries(apps),
     `Node ${machine.node}, ${machine.cores} cores (${machine.cpuModel}), ${startedAt.slice(0, 10)}. Raw data: [zoo.json](../../benchmarks/results/zoo.json).`,
   ].join('\n\n');
+}
+
+/** How `redline try` behaved, whatever it found. */
+function ofTries(apps: readonly AppResult[]): string {
+  const tries = apps.flatMap(({ tried }) => (tried === undefined ? [] : [tried]));
+  const inTime = tries.filter(({ seconds, announcedSeconds }) => seconds <= 2 * announcedSeconds);
+  const clean = tries.filter(({ left }) => left.length === 0);
+  const ended = tries.filter(({ exit }) => typeof exit === 'number');
+  return [
+    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}, took at most twice the time that it was given on ${inTime.length},`,
+    `and left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its interval is honest, its gain is not to be quoted.`,
+  ].join('\n');
 }
 
 function isEqual({ differences, failure }: AppResult): boolean {
@@ -43,8 +56,8 @@ function rowOf(app: AppResult): string[] {
     what,
     unsteady === 0 ? String(asked) : `${asked} (${unsteady} by their heads)`,
     stateOf(app) + (engine === 'native' || engine === '' ? '' : `; served by Node: ${engine}`),
-    gain ? ratioText(tried.cpu) : '–',
-    gain ? ratioText(tried.rps) : '–',
+    gain ? ratioText(tried.cpu) + (tried.isQuiet || tried.cpu === undefined ? '' : '°') : '–',
+    gain ? ratioText(tried.rps) + (tried.isQuiet || tried.rps === undefined ? '' : '°') : '–',
     wordOf(tried),
   ].map((cell) => cell.replaceAll('|', '\\|').replaceAll(/\s+/g, ' '));
 }

@@ -108,13 +108,22 @@ test('the client keeps the head as it came, and a body without its chunks', asyn
 });
 
 test('the client sees a refused WebSocket, and a connection that is closed', async () => {
-  const [, exchange] = await askRaw('HTTP/1.1 401 No\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno', true);
+  const [, exchange] = await askRaw(
+    'HTTP/1.1 401 No\r\ncontent-length: 2\r\nconnection: close\r\n\r\nno',
+    true,
+  );
   assert.equal(exchange!.body, 'no');
   assert.equal(exchange!.end, 'closed');
 });
 
 function visitOf(part: Partial<Exchange>): Visit {
-  const exchange: Exchange = { name: 'GET /', head: ['HTTP/1.1 200 OK'], body: '', end: 'kept', ...part };
+  const exchange: Exchange = {
+    name: 'GET /',
+    head: ['HTTP/1.1 200 OK'],
+    body: '',
+    end: 'kept',
+    ...part,
+  };
   return { signal: 'SIGTERM', exchanges: [exchange], exit: 'exit 0', engines: [] };
 }
 

@@ -92,6 +92,9 @@ function firstDifference(
   const [expected, found] = [one.split(word), other.split(word)];
   const at = pattern.findIndex((part, index) => part !== undefined && part !== found[index]);
   const near = (parts: readonly string[]): string =>
-    parts.slice(Math.max(0, at - 4), at < 0 ? undefined : at + 8).join('').slice(0, 200);
+    parts
+      .slice(Math.max(0, at - 4), at < 0 ? undefined : at + 8)
+      .join('')
+      .slice(0, 200);
   return [near(expected), near(found)];
 }

@@ -22,7 +22,7 @@ export interface Endpoint {
 const patienceMs = 10_000;
 /** How long a connection that may be kept alive is watched for its end. */
 const afterMs = 20;
-const remembered = ['etag', 'last-modified', 'location', 'set-cookie', 'mcp-session-id'];
+const remembered = new Set(['etag', 'last-modified', 'location', 'set-cookie', 'mcp-session-id']);
 
 /** One client of an app: it remembers validators and cookies. */
 export class Client {
@@ -49,7 +49,10 @@ export class Client {
   }
 
   #fill(text: string): string {
-    return text.replaceAll(/\{([a-z-]+)\}/g, (whole, name: string) => this.#seen.get(name) ?? whole);
+    return text.replaceAll(
+      /\{([a-z-]+)\}/g,
+      (whole, name: string) => this.#seen.get(name) ?? whole,
+    );
   }
 
   #remember(lines: readonly string[]): void {
@@ -57,7 +60,7 @@ export class Client {
       const colon = line.indexOf(':');
       const name = line.slice(0, colon).toLowerCase();
       const value = line.slice(colon + 1).trim();
-      if (remembered.includes(name)) {
+      if (remembered.has(name)) {
         this.#seen.set(name, name === 'set-cookie' ? value.split(';')[0]! : value);
       }
     }
@@ -178,7 +181,8 @@ async function readResponse(
       await link.until(() => link.length >= Number(length));
       bytes = link.take(Number(length));
     } else {
-      const isDone = (): boolean => eventCount !== undefined && countEvents(link.peek()) >= eventCount;
+      const isDone = (): boolean =>
+        eventCount !== undefined && countEvents(link.peek()) >= eventCount;
       await link.until(isDone);
       bytes = link.take(link.length);
     }
@@ -272,7 +276,7 @@ async function endOf(link: Link, head: readonly string[]): Promise<string> {
   return link.end ?? (head.length === 0 ? 'silent' : 'kept');
 }
 
-async function sendRaw(link: Link, { name, bytes, responses, then }: RawAsk): Promise<Exchange> {
+async function sendRaw(link: Link, { name, bytes, responses, afterwards }: RawAsk): Promise<Exchange> {
   link.write(bytes);
   const head: string[] = [];
   let body = '';
@@ -281,7 +285,7 @@ async function sendRaw(link: Link, { name, bytes, responses, then }: RawAsk): Pr
     const response = await readResponse(link, count === 0 ? method : 'GET');
     head.push(...response.head);
     body += response.body;
-    if (count === 0 && then !== undefined) link.write(then);
+    if (count === 0 && afterwards !== undefined) link.write(afterwards);
     if (link.end !== undefined && response.head.length === 0) break;
   }
   return { name, head, body, end: await endOf(link, head) };
@@ -300,10 +304,13 @@ async function openSocket(link: Link, ask: WebSocketAsk): Promise<Exchange> {
   ];
   link.write(`${lines.join('\r\n')}\r\n\r\n`);
   const { head, body: refusal } = await readResponse(link, 'GET');
-  if (!/ 101 /.test(head[0] ?? '')) return { name, head, body: refusal, end: await endOf(link, head) };
+  if (!/ 101 /.test(head[0] ?? ''))
+    return { name, head, body: refusal, end: await endOf(link, head) };
   const messages: string[] = [];
-  if (ask.greets) messages.push((await readFrame(link)) ?? 'nothing');
-  for (const message of ask.send) link.write(frame(message));
+  for (const message of ask.send) {
+    if (ask.takesTurns) messages.push((await readFrame(link)) ?? 'nothing');
+    link.write(frame(message));
+  }
   while (messages.length < ask.receive) {
     const message = await readFrame(link);
     if (message === undefined) break;

@@ -93,10 +93,14 @@ async function ask(result: AppResult): Promise<void> {
     comparison.differences = comparison.differences.filter(isConfirmed);
   }
   const lines = engine.flatMap(({ engines }) => engines).filter((line) => / http /.test(line));
-  const others = lines.filter((line) => !/ http native$/.test(line));
+  const others = lines.filter((line) => !line.endsWith(' http native'));
   const reasons = [...new Set(others.map((line) => line.split(' ').slice(2).join(' ')))];
   result.engine =
-    lines.length === 0 ? 'no HTTP server was seen' : reasons.length === 0 ? 'native' : reasons.join('; ');
+    lines.length === 0
+      ? 'no HTTP server was seen'
+      : reasons.length === 0
+        ? 'native'
+        : reasons.join('; ');
   result.unsteady = comparison.unsteady;
   result.exits = node.slice(0, 2).map(({ signal, exit }) => `${signal}: ${exit}`);
   for (const difference of comparison.differences) {
@@ -122,6 +126,7 @@ async function build(): Promise<void> {
     });
   }
   const [code] = await once(child, 'exit');
-  if (code !== 0) throw new Error(`the build of ${app.name} failed: ${output.join('').slice(-2_000)}`);
+  if (code !== 0)
+    throw new Error(`the build of ${app.name} failed: ${output.join('').slice(-2_000)}`);
   setting.keepBuild();
 }

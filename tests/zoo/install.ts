@@ -6,10 +6,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 const groups = join(import.meta.dirname, 'groups');
-const cache = join(
-  process.env['REDLINE_CACHE'] ?? join(homedir(), '.cache/redline'),
-  'zoo',
-);
+const cache = join(process.env['REDLINE_CACHE'] ?? join(homedir(), '.cache/redline'), 'zoo');
 
 /** @returns its node_modules */
 export function installGroup(name: string): string {

@@ -1,5 +1,6 @@
 // `npm run zoo [-- NAME…]`: applications from npm, asked the same on Node and on the engine; see docs/guide/zoo.md.
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,7 @@ const help = `npm run zoo -- [NAME…] [options]
   --seconds N       time for each redline try (20)
   --quiet           nothing else runs on this machine: the figures may be quoted
   --interrupts N    stop redline try N times at a random moment instead
+  --at-once N       apps that are interrupted side by side (4)
   --seed N          repeat these moments
   --json FILE       merge the results into this file
 `;
@@ -31,6 +33,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '20' },
     quiet: { type: 'boolean' },
     interrupts: { type: 'string' },
+    'at-once': { type: 'string', default: '4' },
     seed: { type: 'string', default: '1' },
     json: { type: 'string' },
     help: { type: 'boolean' },
@@ -50,22 +53,25 @@ const chosen = apps.filter(({ name, isQuick }) =>
   positionals.length > 0 ? positionals.includes(name) : !values.ci || isQuick,
 );
 if (values.list) {
-  for (const { name, group, what } of chosen) console.log(`${name.padEnd(28)} ${group.padEnd(12)} ${what}`);
+  for (const { name, group, what } of chosen)
+    console.log(`${name.padEnd(28)} ${group.padEnd(12)} ${what}`);
   process.exit();
 }
+/** The whole of a try is seldom longer; moments at its beginning are more frequent. */
+const longestMs = 12_000;
 const folder = mkdtempSync(join(tmpdir(), 'redline-zoo-results-'));
 const isAlone = spawnSync('unshare', ['-n', 'ip', 'link', 'set', 'lo', 'up']).status === 0;
 try {
-  if (values.interrupts === undefined) visitAll();
-  else interruptAll(Number(values.interrupts), Number(values.seed));
+  if (values.interrupts === undefined) await visitAll();
+  else await interruptAll(Number(values.interrupts), Number(values.seed));
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-function visitAll(): void {
+async function visitAll(): Promise<void> {
   for (const { name, group } of chosen) {
     const startedAt = performance.now();
-    const result = inNamespace<AppResult>({
+    const result = await inNamespace<AppResult>({
       name,
       modules: installGroup(group),
       file: join(folder, `${name}.json`),
@@ -80,7 +86,10 @@ function visitAll(): void {
     }
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
     console.log(`${name.padEnd(28)} ${seconds.padStart(4)} s  ${lineOf(result)}`);
-    if (result.differences.length > 0 || result.failure !== undefined) process.exitCode = 1;
+    const isNative = values['only-try'] || result.engine === 'native';
+    if (result.differences.length > 0 || result.failure !== undefined || !isNative) {
+      process.exitCode = 1;
+    }
     for (const { ask, part, node, engine } of result.differences) {
       console.log(`    ${ask}, ${part}:`);
       console.log(`      Node   ${JSON.stringify(node)}\n      engine ${JSON.stringify(engine)}`);
@@ -89,7 +98,15 @@ function visitAll(): void {
   }
 }
 
-function lineOf({ failure, differences, asked, unsteady, engine, exits, tried }: AppResult): string {
+function lineOf({
+  failure,
+  differences,
+  asked,
+  unsteady,
+  engine,
+  exits,
+  tried,
+}: AppResult): string {
   if (failure !== undefined) return `failed: ${failure}`;
   const parts =
     exits.length === 0
@@ -107,31 +124,35 @@ function lineOf({ failure, differences, asked, unsteady, engine, exits, tried }:
   return parts.join('; ');
 }
 
-/** Spread over the apps, each moment from the seed. */
-function interruptAll(count: number, seed: number): void {
+/** Spread over the apps, each moment from the seed; some apps side by side, as nothing is measured. */
+async function interruptAll(count: number, seed: number): Promise<void> {
   const random = randomFrom(seed);
   const trials = Array.from({ length: count }, (_, at) => ({
     name: chosen[at % chosen.length]!.name,
-    afterMs: Math.floor(random() ** 2 * 12_000),
+    afterMs: Math.floor(random() ** 2 * longestMs),
     toGroup: random() < 0.5,
   }));
+  const names = [...new Set(trials.map(({ name }) => name))];
   const left: string[] = [];
-  for (const { name, group } of chosen) {
-    const own = trials.filter((trial) => trial.name === name);
-    if (own.length === 0) continue;
-    const found = inNamespace<string[]>({
-      name,
-      modules: installGroup(group),
-      file: join(folder, `${name}.json`),
-      asks: false,
-      isQuiet: false,
-      interrupts: own,
-    });
-    const lines = found ?? [`${name}: no result`];
-    console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
-    for (const line of lines) console.log(`    ${line}`);
-    left.push(...lines);
-  }
+  const interruptNext = async (): Promise<void> => {
+    for (let name = names.shift(); name !== undefined; name = names.shift()) {
+      const { group } = chosen.find((app) => app.name === name)!;
+      const own = trials.filter((trial) => trial.name === name);
+      const found = await inNamespace<string[]>({
+        name,
+        modules: installGroup(group),
+        file: join(folder, `${name.replaceAll('/', '-')}.json`),
+        asks: false,
+        isQuiet: false,
+        interrupts: own,
+      });
+      const lines = found ?? [`${name}: no result`];
+      console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
+      for (const line of lines) console.log(`    ${line}`);
+      left.push(...lines);
+    }
+  };
+  await Promise.all(Array.from({ length: Number(values['at-once']) }, interruptNext));
   console.log(`${count} trials with seed ${seed}: ${left.length} left something`);
   if (left.length > 0) process.exitCode = 1;
   keep((kept) => {
@@ -159,15 +180,13 @@ function randomFrom(seed: number): () => number {
 }
 
 /** Where the system allows it, with a network of its own: nothing that the app opens is reachable from elsewhere. */
-function inNamespace<Result>(job: Job): Result | undefined {
+async function inNamespace<Result>(job: Job): Promise<Result | undefined> {
   rmSync(job.file, { force: true });
   const words = [process.execPath, join(import.meta.dirname, 'inside.ts'), JSON.stringify(job)];
   const alone = ['-n', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh', ...words];
   const [program, args] = isAlone ? ['unshare', alone] : [words[0]!, words.slice(1)];
-  spawnSync(program, args, { stdio: ['ignore', 'inherit', 'inherit'] });
-  return existsSync(job.file)
-    ? (JSON.parse(readFileSync(job.file, 'utf8')) as Result)
-    : undefined;
+  await once(spawn(program, args, { stdio: ['ignore', 'inherit', 'inherit'] }), 'exit');
+  return existsSync(job.file) ? (JSON.parse(readFileSync(job.file, 'utf8')) as Result) : undefined;
 }
 
 function merge(kept: ZooResult, result: AppResult): ZooResult {

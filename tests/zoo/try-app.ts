@@ -15,11 +15,7 @@ const redline = join(import.meta.dirname, '../../packages/lab/bin/redline.mjs');
 const limitFactor = 6;
 const afterInterruptMs = 30_000;
 
-export async function tryApp(
-  setting: Setting,
-  seconds: number,
-  isQuiet: boolean,
-): Promise<Tried> {
+export async function tryApp(setting: Setting, seconds: number, isQuiet: boolean): Promise<Tried> {
   setting.renew();
   const file = join(setting.folder, 'try.json');
   rmSync(file, { force: true });
@@ -72,7 +68,10 @@ export async function interruptTry(
   const trial = randomUUID();
   const { child } = startTry(setting, trial, ['--seconds', '60']);
   const exited = once(child, 'exit');
-  const ended = await Promise.race([exited.then(() => true), sleep(afterMs, undefined, { ref: false }).then(() => false)]);
+  const ended = await Promise.race([
+    exited.then(() => true),
+    sleep(afterMs, undefined, { ref: false }).then(() => false),
+  ]);
   if (!ended) process.kill(toGroup ? -child.pid! : child.pid!, 'SIGINT');
   const stopped = await Promise.race([
     exited.then(() => true),
@@ -93,16 +92,12 @@ function startTry(
   options: readonly string[],
 ): { child: ChildProcess; output: string[] } {
   const words = ['try', '--yes', ...options, ...(setting.app.tryArguments ?? [])];
-  const child = spawn(
-    process.execPath,
-    [redline, ...words, '--', 'node', ...setting.command()],
-    {
-      cwd: setting.place.app,
-      env: { ...setting.env(), NO_COLOR: '1', [marker]: trial },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    },
-  );
+  const child = spawn(process.execPath, [redline, ...words, '--', 'node', ...setting.command()], {
+    cwd: setting.place.app,
+    env: { ...setting.env(), NO_COLOR: '1', [marker]: trial },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
   const output: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => {
@@ -115,7 +110,10 @@ function startTry(
 async function exitOf(child: ChildProcess, limitMs: number): Promise<number | string> {
   const exited = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
   const late = `still running ${limitMs / 1_000} s later`;
-  const exit = await Promise.race([exited, sleep(limitMs, undefined, { ref: false }).then(() => late)]);
+  const exit = await Promise.race([
+    exited,
+    sleep(limitMs, undefined, { ref: false }).then(() => late),
+  ]);
   if (exit === late) {
     child.kill('SIGKILL');
     await exited;

@@ -21,7 +21,7 @@ export interface Visit {
 
 const http = join(import.meta.dirname, '../../packages/http');
 const readyMs = 90_000;
-const exitMs = 8_000;
+const exitMs = 15_000;
 /** ZOO_SLOW=1 names the asks that take longer. */
 const slowMs = 1_000;
 
@@ -163,7 +163,11 @@ async function stop(
   idle.on('close', () => (end = end === 'open' ? 'closed' : end));
   await once(idle, 'connect');
   idle.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
-  await Promise.race([once(idle, 'data'), once(idle, 'close'), sleep(5_000, undefined, { ref: false })]);
+  await Promise.race([
+    once(idle, 'data'),
+    once(idle, 'close'),
+    sleep(5_000, undefined, { ref: false }),
+  ]);
   idle.resume();
   const ended = once(child, 'exit').then(([code, by]) => `exit ${by ?? code}`);
   child.kill(signal);

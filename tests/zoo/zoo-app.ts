@@ -32,8 +32,8 @@ export interface WebSocketAsk {
   path: string;
   headers: readonly (readonly [string, string])[];
   send: readonly (string | Buffer)[];
-  /** Sends nothing before the first message of the server. */
-  greets?: true;
+  /** Waits for a message of the server before it sends one. */
+  takesTurns?: true;
   /** Messages to wait for. */
   receive: number;
 }
@@ -44,7 +44,7 @@ export interface RawAsk {
   name: string;
   bytes: string;
   /** Sent after the first response, e.g. through a tunnel. */
-  then?: string;
+  afterwards?: string;
   responses: number;
 }
 
@@ -72,6 +72,8 @@ export interface ZooApp {
   tryArguments?: readonly string[];
   /** Differences that were looked into, each with its reason: shown on the page. */
   explained?: Readonly<Record<string, string>>;
+  /** Files that the app itself leaves in its temporary folder. */
+  leaves?: readonly string[];
   /** One of the eight of every CI run. */
   isQuick?: true;
 }
@@ -142,8 +144,8 @@ export function socket(
   return { kind: 'websocket', path, headers: pairs(headers), send: sent, receive };
 }
 
-export function raw(name: string, bytes: string, responses: number, then?: string): Ask {
-  return { kind: 'raw', name, bytes, responses, ...(then !== undefined && { then }) };
+export function raw(name: string, bytes: string, responses: number, afterwards?: string): Ask {
+  return { kind: 'raw', name, bytes, responses, ...(afterwards !== undefined && { afterwards }) };
 }
 
 /** What any file server is asked, for the files of the site. */

@@ -22,6 +22,7 @@ export const files: ZooApp[] = [
     package: 'serve',
     group: 'quick',
     what: 'file server of Vercel',
+    leaves: ['update-check'],
     isQuick: true,
     start: ({ app }, { modules, site }) => [
       `${modules}/serve/build/main.js`,
@@ -104,7 +105,8 @@ export const files: ZooApp[] = [
     group: 'static',
     what: 'pages from Markdown',
     explained: {
-      'HTTP/1.0': 'an error page shows a stack trace, and below the app the server has other frames',
+      'HTTP/1.0':
+        'an error page shows a stack trace, and below the app the server has other frames',
     },
     start: ({ app }, { modules, site }) => [
       `${modules}/docsify-cli/bin/docsify`,
@@ -125,7 +127,11 @@ export const files: ZooApp[] = [
       `--dir=${site}`,
       `--port=${app}`,
     ],
-    asks: () => [...ofFiles(), socket('/', [], 1, { 'sec-websocket-protocol': 'vite-hmr' })],
+    // Neither Node nor the engine ever sends a response to a path that it cannot decode: the app fails before.
+    asks: () => [
+      ...ofFiles().filter((ask) => ask.kind !== 'request' || ask.path !== '/%zz'),
+      socket('/', [], 1, { 'sec-websocket-protocol': 'vite-hmr' }),
+    ],
   },
   {
     name: 'reveal-md',

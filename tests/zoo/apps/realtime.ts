@@ -1,5 +1,16 @@
 // Servers that keep a connection open: WebSockets, event streams, polling.
-import { events, get, head, json, raw, send, socket, type Ask, type Ports, type ZooApp } from '../zoo-app.ts';
+import {
+  events,
+  get,
+  head,
+  json,
+  raw,
+  send,
+  socket,
+  type Ask,
+  type Ports,
+  type ZooApp,
+} from '../zoo-app.ts';
 
 const env = ({ app }: Ports): Record<string, string> => ({ PORT: String(app) });
 
@@ -23,11 +34,13 @@ export const realtime: ZooApp[] = [
       get('/socket.io/?EIO=3&transport=polling'),
       get('/socket.io/?EIO=4&transport=nothing'),
       send('POST', '/socket.io/?EIO=4&transport=polling', '40'),
-      send('OPTIONS', '/socket.io/?EIO=4&transport=polling', undefined, { origin: 'http://a.example' }),
-      greeted(
-          '/socket.io/?EIO=4&transport=websocket',
-          ['40', '421["chat message","hello"]', `42["chat message","${'x'.repeat(40_000)}"]`],
-          6,
+      send('OPTIONS', '/socket.io/?EIO=4&transport=polling', undefined, {
+        origin: 'http://a.example',
+      }),
+      inTurns(
+        '/socket.io/?EIO=4&transport=websocket',
+        ['40', '421["chat message","hello"]', `42["chat message","${'x'.repeat(40_000)}"]`],
+        6,
       ),
       raw('HTTP/1.0', 'GET / HTTP/1.0\r\n\r\n', 1),
     ],
@@ -192,7 +205,7 @@ export const realtime: ZooApp[] = [
       get('/primus'),
       get('/primus/missing'),
       socket('/primus', ['"hello"'], 1),
-      socket('/elsewhere', [], 1),
+      get('/?a=b'),
       send('POST', '/', 'a body'),
       send('OPTIONS', '/primus', undefined, { origin: 'http://a.example' }),
     ],
@@ -230,6 +243,6 @@ const handshake = [
   },
 ];
 
-function greeted(path: string, sent: readonly string[], receive: number): Ask {
-  return { ...socket(path, sent, receive), greets: true };
+function inTurns(path: string, sent: readonly string[], receive: number): Ask {
+  return { ...socket(path, sent, receive), takesTurns: true };
 }

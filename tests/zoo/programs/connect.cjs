@@ -7,5 +7,7 @@ app.use('/fail', () => {
   throw new Error('failed');
 });
 app.use('/echo', (request, response) => request.pipe(response));
-app.use('/', (request, response, next) => (request.url === '/' ? response.end('Hello from Connect!\n') : next()));
+app.use('/', (request, response, next) =>
+  request.url === '/' ? response.end('Hello from Connect!\n') : next(),
+);
 app.listen(process.env.PORT);

@@ -8,9 +8,13 @@ app.use(compression({ threshold: 100 }));
 app.use(express.json(), express.urlencoded({ extended: true }));
 app.get('/', (request, response) => response.send('<p>Hello World</p>'));
 app.get('/items', (request, response) => response.json([{ id: 1, name: 'Kettle' }]));
-app.get('/long', (request, response) => response.json(Array.from({ length: 200 }, (_, id) => ({ id }))));
+app.get('/long', (request, response) =>
+  response.json(Array.from({ length: 200 }, (_, id) => ({ id }))),
+);
 app.get('/old', (request, response) => response.redirect(301, '/items'));
-app.get('/cookie', (request, response) => response.cookie('a', 'b', { httpOnly: true }).send('set'));
+app.get('/cookie', (request, response) =>
+  response.cookie('a', 'b', { httpOnly: true }).send('set'),
+);
 app.get('/fail', () => {
   throw new Error('failed');
 });

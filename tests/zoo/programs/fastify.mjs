@@ -11,7 +11,9 @@ app.get('/fail', () => {
   throw new Error('failed');
 });
 app.post('/items', {
-  schema: { body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } } },
+  schema: {
+    body: { type: 'object', required: ['name'], properties: { name: { type: 'string' } } },
+  },
   handler: (request, reply) => reply.code(201).send(request.body),
 });
 

@@ -8,7 +8,10 @@ class Messages {
     return this.messages;
   }
   async get(id) {
-    return this.messages.find((message) => message.id === Number(id)) ?? Promise.reject(Object.assign(new Error('none'), { code: 404 }));
+    return (
+      this.messages.find((message) => message.id === Number(id)) ??
+      Promise.reject(Object.assign(new Error('none'), { code: 404 }))
+    );
   }
   async create(data) {
     const message = { id: this.messages.length, text: data.text };

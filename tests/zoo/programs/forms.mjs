@@ -7,7 +7,18 @@ createServer((request, response) => {
   if (request.url === '/formidable' && request.method === 'POST') {
     formidable({ maxFileSize: 50_000 }).parse(request, (error, fields, files) => {
       if (error) response.statusCode = error.httpCode ?? 400;
-      response.end(JSON.stringify(error ? { error: error.message } : { fields, sizes: Object.values(files).flat().map(({ size }) => size) }));
+      response.end(
+        JSON.stringify(
+          error
+            ? { error: error.message }
+            : {
+                fields,
+                sizes: Object.values(files)
+                  .flat()
+                  .map(({ size }) => size),
+              },
+        ),
+      );
     });
     return;
   }

@@ -7,6 +7,7 @@ proxy.on('error', (error, request, response) => {
   response.end('bad gateway');
 });
 createServer((request, response) => {
-  if (request.url === '/dead') return proxy.web(request, response, { target: 'http://127.0.0.1:1' });
+  if (request.url === '/dead')
+    return proxy.web(request, response, { target: 'http://127.0.0.1:1' });
   return proxy.web(request, response);
 }).listen(process.env.PORT);

@@ -11,5 +11,8 @@ broker.createService({
     greet: { params: { name: 'string' }, handler: ({ params }) => `Hello ${params.name}` },
   },
 });
-broker.createService({ mixins: [ApiService], settings: { port: Number(process.env.PORT), ip: '127.0.0.1', cors: { origin: '*' } } });
+broker.createService({
+  mixins: [ApiService],
+  settings: { port: Number(process.env.PORT), ip: '127.0.0.1', cors: { origin: '*' } },
+});
 broker.start();

@@ -1,6 +1,16 @@
 // The starter of Nest, without decorators' syntax; ON is its platform.
 require('reflect-metadata');
-const { Body, Controller, Get, HttpCode, Module, Param, ParseIntPipe, Post, Redirect } = require('@nestjs/common');
+const {
+  Body,
+  Controller,
+  Get,
+  HttpCode,
+  Module,
+  Param,
+  ParseIntPipe,
+  Post,
+  Redirect,
+} = require('@nestjs/common');
 const { NestFactory } = require('@nestjs/core');
 
 class AppController {
@@ -33,7 +43,11 @@ async function main() {
   const options = { logger: false };
   const app =
     process.env.ON === 'fastify'
-      ? await NestFactory.create(AppModule, new (require('@nestjs/platform-fastify').FastifyAdapter)(), options)
+      ? await NestFactory.create(
+          AppModule,
+          new (require('@nestjs/platform-fastify').FastifyAdapter)(),
+          options,
+        )
       : await NestFactory.create(AppModule, options);
   app.enableCors();
   app.enableShutdownHooks();

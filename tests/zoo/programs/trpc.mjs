@@ -4,7 +4,9 @@ import { z } from 'zod';
 
 const t = initTRPC.create();
 const router = t.router({
-  hello: t.procedure.input(z.object({ name: z.string() })).query(({ input }) => `hello ${input.name}`),
+  hello: t.procedure
+    .input(z.object({ name: z.string() }))
+    .query(({ input }) => `hello ${input.name}`),
   list: t.procedure.query(() => [1, 2, 3]),
   add: t.procedure.input(z.object({ a: z.number() })).mutation(({ input }) => input.a + 1),
   count: t.procedure.subscription(async function* count() {

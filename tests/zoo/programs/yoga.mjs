@@ -18,7 +18,10 @@ const yoga = createYoga({
           throw new Error('failed');
         },
       },
-      Mutation: { add: (_, { a, b }) => a + b, read: async (_, { file }) => (await file.text()).slice(0, 10) },
+      Mutation: {
+        add: (_, { a, b }) => a + b,
+        read: async (_, { file }) => (await file.text()).slice(0, 10),
+      },
       Subscription: {
         count: {
           async *subscribe(_, { to }) {

@@ -1,3 +1,7 @@
 import node from '@astrojs/node';
 
-export default { output: 'server', adapter: node({ mode: 'standalone' }), redirects: { '/old': '/' } };
+export default {
+  output: 'server',
+  adapter: node({ mode: 'standalone' }),
+  redirects: { '/old': '/' },
+};

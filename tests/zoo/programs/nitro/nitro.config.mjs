@@ -1,1 +1,6 @@
-export default { compatibilityDate: '2026-01-01', srcDir: '.', compressPublicAssets: true, routeRules: { '/old': { redirect: '/json' } } };
+export default {
+  compatibilityDate: '2026-01-01',
+  srcDir: '.',
+  compressPublicAssets: true,
+  routeRules: { '/old': { redirect: '/json' } },
+};

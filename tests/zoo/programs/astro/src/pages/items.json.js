@@ -1,2 +1,3 @@
 export const GET = () => Response.json([{ id: 1, name: 'Kettle' }]);
-export const POST = async ({ request }) => Response.json({ got: await request.json() }, { status: 201 });
+export const POST = async ({ request }) =>
+  Response.json({ got: await request.json() }, { status: 201 });

@@ -2,5 +2,7 @@ export const dynamic = 'force-dynamic';
 
 export function GET() {
   const chunks = [1, 2, 3].map((id) => new TextEncoder().encode(`data: ${id}\n\n`));
-  return new Response(ReadableStream.from(chunks), { headers: { 'content-type': 'text/event-stream' } });
+  return new Response(ReadableStream.from(chunks), {
+    headers: { 'content-type': 'text/event-stream' },
+  });
 }

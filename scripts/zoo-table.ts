@@ -35,12 +35,13 @@ export function zooTables(result: ZooResult): string {
 /** How `redline try` behaved, whatever it found. */
 function ofTries(apps: readonly AppResult[]): string {
   const tries = apps.flatMap(({ tried }) => (tried === undefined ? [] : [tried]));
-  const inTime = tries.filter(({ seconds, announcedSeconds }) => seconds <= 2 * announcedSeconds);
+  const timed = tries.filter(({ announcedSeconds }) => announcedSeconds !== undefined);
+  const inTime = timed.filter(({ seconds, announcedSeconds }) => seconds <= 2 * announcedSeconds!);
   const clean = tries.filter(({ left }) => left.length === 0);
   const ended = tries.filter(({ exit }) => typeof exit === 'number');
   return [
-    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}, took at most twice the time that it was given on ${inTime.length},`,
-    `and left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its interval is honest, its gain is not to be quoted.`,
+    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of ${timed.length} took at most twice the time that they had announced or were given.`,
+    `It left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its gain is not to be quoted.`,
   ].join('\n');
 }
 

@@ -276,7 +276,10 @@ async function endOf(link: Link, head: readonly string[]): Promise<string> {
   return link.end ?? (head.length === 0 ? 'silent' : 'kept');
 }
 
-async function sendRaw(link: Link, { name, bytes, responses, afterwards }: RawAsk): Promise<Exchange> {
+async function sendRaw(
+  link: Link,
+  { name, bytes, responses, afterwards }: RawAsk,
+): Promise<Exchange> {
   link.write(bytes);
   const head: string[] = [];
   let body = '';

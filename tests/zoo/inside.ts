@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { apps } from './apps/index.ts';
 import { compareVisits, type Comparison } from './compare.ts';
 import { freePorts, Setting } from './setting.ts';
-import { interruptTry, tryApp } from './try-app.ts';
+import { interruptTry, tryApp, type TrySize } from './try-app.ts';
 import { startOrigin, visit, type Visit } from './visit.ts';
 import type { AppResult } from './zoo-result.ts';
 
@@ -17,7 +17,7 @@ export interface Job {
   /** Where the result goes. */
   file: string;
   asks: boolean;
-  trySeconds?: number;
+  trySize?: TrySize;
   isQuiet: boolean;
   interrupts?: { afterMs: number; toGroup: boolean }[];
 }
@@ -35,8 +35,8 @@ if (job.interrupts === undefined) {
   } catch (error) {
     result.failure = (error as Error).message;
   }
-  if (job.trySeconds !== undefined && result.failure === undefined) {
-    result.tried = await tryApp(setting, job.trySeconds, job.isQuiet);
+  if (job.trySize !== undefined && result.failure === undefined) {
+    result.tried = await tryApp(setting, job.trySize, job.isQuiet);
   }
   write(result);
 } else {

@@ -17,9 +17,10 @@ const help = `npm run zoo -- [NAME…] [options]
   --ci              the eight of every CI run, with --quick
   --only-try        leave out the comparison
   --seconds N       time for each redline try (20)
+  --restarts N      restarts of each redline try, instead of a time
   --quiet           nothing else runs on this machine: the figures may be quoted
   --interrupts N    stop redline try N times at a random moment instead
-  --at-once N       apps that are interrupted side by side (4)
+  --at-once N       apps side by side (1; interrupted ones: 4)
   --seed N          repeat these moments
   --json FILE       merge the results into this file
 `;
@@ -33,7 +34,8 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '20' },
     quiet: { type: 'boolean' },
     interrupts: { type: 'string' },
-    'at-once': { type: 'string', default: '4' },
+    restarts: { type: 'string' },
+    'at-once': { type: 'string' },
     seed: { type: 'string', default: '1' },
     json: { type: 'string' },
     help: { type: 'boolean' },
@@ -69,7 +71,11 @@ try {
 }
 
 async function visitAll(): Promise<void> {
-  for (const { name, group } of chosen) {
+  const trySize = {
+    seconds: Number(values.seconds),
+    ...(values.restarts !== undefined && { restarts: Number(values.restarts) }),
+  };
+  await sideBySide(chosen, Number(values['at-once'] ?? 1), async ({ name, group }) => {
     const startedAt = performance.now();
     const result = await inNamespace<AppResult>({
       name,
@@ -77,12 +83,12 @@ async function visitAll(): Promise<void> {
       file: join(folder, `${name}.json`),
       asks: !values['only-try'],
       isQuiet: values.quiet === true,
-      ...(!values.quick && !values.ci && { trySeconds: Number(values.seconds) }),
+      ...(!values.quick && !values.ci && { trySize }),
     });
     if (result === undefined) {
       console.log(`${name}: no result`);
       process.exitCode = 1;
-      continue;
+      return;
     }
     const seconds = ((performance.now() - startedAt) / 1_000).toFixed(0);
     console.log(`${name.padEnd(28)} ${seconds.padStart(4)} s  ${lineOf(result)}`);
@@ -95,7 +101,19 @@ async function visitAll(): Promise<void> {
       console.log(`      Node   ${JSON.stringify(node)}\n      engine ${JSON.stringify(engine)}`);
     }
     keep((kept) => merge(kept, result));
-  }
+  });
+}
+
+async function sideBySide<Item>(
+  items: readonly Item[],
+  atOnce: number,
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = [...items];
+  const next = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
 }
 
 function lineOf({
@@ -134,25 +152,22 @@ async function interruptAll(count: number, seed: number): Promise<void> {
   }));
   const names = [...new Set(trials.map(({ name }) => name))];
   const left: string[] = [];
-  const interruptNext = async (): Promise<void> => {
-    for (let name = names.shift(); name !== undefined; name = names.shift()) {
-      const { group } = chosen.find((app) => app.name === name)!;
-      const own = trials.filter((trial) => trial.name === name);
-      const found = await inNamespace<string[]>({
-        name,
-        modules: installGroup(group),
-        file: join(folder, `${name.replaceAll('/', '-')}.json`),
-        asks: false,
-        isQuiet: false,
-        interrupts: own,
-      });
-      const lines = found ?? [`${name}: no result`];
-      console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
-      for (const line of lines) console.log(`    ${line}`);
-      left.push(...lines);
-    }
-  };
-  await Promise.all(Array.from({ length: Number(values['at-once']) }, interruptNext));
+  await sideBySide(names, Number(values['at-once'] ?? 4), async (name) => {
+    const { group } = chosen.find((app) => app.name === name)!;
+    const own = trials.filter((trial) => trial.name === name);
+    const found = await inNamespace<string[]>({
+      name,
+      modules: installGroup(group),
+      file: join(folder, `${name}.json`),
+      asks: false,
+      isQuiet: false,
+      interrupts: own,
+    });
+    const lines = found ?? [`${name}: no result`];
+    console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
+    for (const line of lines) console.log(`    ${line}`);
+    left.push(...lines);
+  });
   console.log(`${count} trials with seed ${seed}: ${left.length} left something`);
   if (left.length > 0) process.exitCode = 1;
   keep((kept) => {

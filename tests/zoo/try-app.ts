@@ -15,7 +15,17 @@ const redline = join(import.meta.dirname, '../../packages/lab/bin/redline.mjs');
 const limitFactor = 6;
 const afterInterruptMs = 30_000;
 
-export async function tryApp(setting: Setting, seconds: number, isQuiet: boolean): Promise<Tried> {
+/** How long `redline try` may take, or how many restarts. */
+export interface TrySize {
+  seconds: number;
+  restarts?: number;
+}
+
+export async function tryApp(
+  setting: Setting,
+  { seconds, restarts }: TrySize,
+  isQuiet: boolean,
+): Promise<Tried> {
   setting.renew();
   const file = join(setting.folder, 'try.json');
   rmSync(file, { force: true });
@@ -29,18 +39,17 @@ export async function tryApp(setting: Setting, seconds: number, isQuiet: boolean
     file,
     '--out',
     join(setting.folder, 'reports'),
+    ...(restarts === undefined ? [] : ['--restarts', String(restarts)]),
   ]);
   const exit = await exitOf(child, limitFactor * seconds * 1_000);
   const took = (performance.now() - startedAt) / 1_000;
   const left = await leftovers(setting, trial, before);
   endProcessesOf(trial);
   const text = output.join('');
-  const announced = /(?:about|up to) (\d+) (s|min)/.exec(text);
   const facts = {
     isQuiet,
     exit,
-    announcedSeconds:
-      announced === null ? seconds : Number(announced[1]) * (announced[2] === 's' ? 1 : 60),
+    ...announcedIn(text, restarts === undefined ? seconds : undefined),
     seconds: Math.round(took),
     left,
   };
@@ -55,6 +64,13 @@ export async function tryApp(setting: Setting, seconds: number, isQuiet: boolean
       'cpuRatio' in changed && { cpu: changed.cpuRatio, rps: changed.rpsRatio }),
     ...facts,
   };
+}
+
+/** What it says that it takes, or else what it was given. */
+function announcedIn(text: string, given: number | undefined): { announcedSeconds?: number } {
+  const [, count, unit] = /(?:about|up to) (\d+)\s(s|min)/.exec(text) ?? [];
+  if (count !== undefined) return { announcedSeconds: Number(count) * (unit === 's' ? 1 : 60) };
+  return given === undefined ? {} : { announcedSeconds: given };
 }
 
 /** Ctrl-C at a moment of the trial: to the whole group, as a terminal sends it, or to the command alone. */

@@ -45,7 +45,8 @@ export interface Tried {
   /** Without other work on the machine. */
   isQuiet: boolean;
   exit: number | string;
-  announcedSeconds: number;
+  /** Absent where a number of restarts was asked for instead. */
+  announcedSeconds?: number;
   seconds: number;
   /** Processes, ports and files that were there afterwards. */
   left: string[];

@@ -95,6 +95,8 @@ export const tools: ZooApp[] = [
     package: 'maildev',
     group: 'tools',
     what: 'a mailbox for development, on Express',
+    // Its folder for mails.
+    leaves: ['maildev'],
     start: ({ app, origin }, { modules }) => [
       `${modules}/maildev/dist/bin/maildev.js`,
       '--web',

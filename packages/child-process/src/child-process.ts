@@ -9,31 +9,30 @@ import { fork as nativeFork } from './calls/fork.ts';
 import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts';
 import { spawn as nativeSpawn } from './calls/spawn.ts';
 import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
-import { saying } from './calls/without-engine.ts';
 
 type NodeChildProcess = typeof nodeChildProcess;
 
 export const spawn: NodeChildProcess['spawn'] = native
   ? (nativeSpawn as never)
-  : saying(nodeChildProcess, 'spawn');
+  : nodeChildProcess.spawn;
 export const fork: NodeChildProcess['fork'] = native
   ? (nativeFork as never)
-  : saying(nodeChildProcess, 'fork');
+  : nodeChildProcess.fork;
 export const exec: NodeChildProcess['exec'] = native
   ? (nativeExec as never)
-  : saying(nodeChildProcess, 'exec');
+  : nodeChildProcess.exec;
 export const execFile: NodeChildProcess['execFile'] = native
   ? (nativeExecFile as never)
-  : saying(nodeChildProcess, 'execFile');
+  : nodeChildProcess.execFile;
 export const spawnSync: NodeChildProcess['spawnSync'] = native
   ? (nativeSpawnSync as never)
-  : saying(nodeChildProcess, 'spawnSync');
+  : nodeChildProcess.spawnSync;
 export const execSync: NodeChildProcess['execSync'] = native
   ? (nativeExecSync as never)
-  : saying(nodeChildProcess, 'execSync');
+  : nodeChildProcess.execSync;
 export const execFileSync: NodeChildProcess['execFileSync'] = native
   ? (nativeExecFileSync as never)
-  : saying(nodeChildProcess, 'execFileSync');
+  : nodeChildProcess.execFileSync;
 
 /** The whole module, as `node:child_process` has it. */
 export const childProcess: NodeChildProcess = {

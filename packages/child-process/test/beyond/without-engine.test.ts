@@ -12,19 +12,6 @@ async function onNode(program: string): Promise<{ stdout: string; stderr: string
   return promisify(execFile)(process.execPath, args, { env });
 }
 
-test('where Node serves, each option says once that it needs the engine, and what happens instead', async () => {
-  const { stdout, stderr } = await onNode(`
-    const options = { killTree: true, dieWithParent: true, resourceUsage: true };
-    for (let i = 0; i < 2; i++) redline.spawn('true', options);
-    console.log(redline.spawnSync('echo', ['hi'], options).stdout.toString(), redline.reapOrphans());`);
-  assert.equal(stdout, 'hi\n false\n');
-  for (const option of ['killTree', 'dieWithParent', 'resourceUsage']) {
-    const said = stderr.match(new RegExp(`${option} needs the native engine[^\\n]*`, 'g'));
-    assert.equal(said?.length, 1, stderr);
-    assert.match(said[0], /REDLINE_CHILD_PROCESS=node is set\. Instead, /);
-  }
-});
-
 test('where Node serves, killTree ends the child and closes its pipes', async () => {
   const { stdout, stderr } = await onNode(`
     import { once } from 'node:events';
@@ -35,19 +22,4 @@ test('where Node serves, killTree ends the child and closes its pipes', async ()
     console.log((await closed).join());`);
   assert.equal(stdout, ',SIGKILL\n');
   assert.match(stderr, /killTree needs the native engine/);
-});
-
-test('where Node serves, a wrong value is refused as well, and nothing is said without the options', async () => {
-  const { stdout, stderr } = await onNode(`
-    try {
-      redline.spawn('true', { killTree: 'yes' });
-    } catch (error) {
-      console.log(error.code, error.message);
-    }
-    redline.spawn('true', { stdio: 'ignore' });`);
-  assert.match(
-    stdout,
-    /^ERR_REDLINE_CHILD_PROCESS_OPTION The option killTree must be .* got "yes"\./,
-  );
-  assert.doesNotMatch(stderr, /RedlineWarning/);
 });

@@ -48,3 +48,10 @@ export function orderOf(lines: number, bytes: number): RequestConfig {
     body: JSON.stringify(order).padEnd(bytes),
   };
 }
+
+/** The response to it, as `sum` of contenders/http-work.js makes it. */
+export function sumOf({ body }: RequestConfig): string {
+  const { lines }: { lines: { count: number; cents: number }[] } = JSON.parse(body!);
+  const cents = lines.reduce((sum, line) => sum + line.cents * line.count, 0);
+  return `{"lines":${lines.length},"cents":${cents}}`;
+}

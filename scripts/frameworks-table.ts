@@ -1,63 +1,120 @@
-import { type BenchResult, isMeasured, type MeasuredVariant } from '@redline/lab';
-import { ofRun, ratioText, shareOf } from './ratio-text.ts';
+import type { BenchResult, Interval, MeasuredVariant } from '@redline/lab';
 import { table } from './markdown-table.ts';
+import { ofRun, ratioText, shareOf } from './ratio-text.ts';
+import {
+  byModel,
+  fileOf,
+  floorText,
+  floorWords,
+  measured,
+  modelOf,
+  rangeText,
+} from './runs-by-model.ts';
 
-/** The first table of packages/http/README.md, and how it came about. */
-export function frameworksTables(result: BenchResult): string {
+/** The Node of the headlines. */
+export const headlineNode = 'node26';
+
+/** The first tables of packages/http/README.md, and how they came about. */
+export function frameworksTables(runs: readonly BenchResult[]): string {
   return [
-    '**Requests per second on the engine**, the same application on `node:http` = 1, with 95 % intervals:',
-    rpsTable(result),
+    `**Requests per second on the engine**, the same application on \`node:http\` = 1, with 95 % intervals: Express 5 ${rangeOf(runs, 'express5')}, Fastify ${rangeOf(runs, 'fastify')}.`,
+    overModels(runs, ({ rpsRatio }) => rpsRatio),
     '**CPU per request on the engine**, the same application on `node:http` = 1:',
-    cpuTable(result),
-    describeRun(result),
+    overModels(runs, ({ cpuRatio }) => shareOf(cpuRatio)!),
+    ...runs.flatMap((run) => floorTexts(run)),
+    floorWords,
+    ...runs.map(nodesOf),
+    'The handler itself does not get faster: the more it does, the less there is to gain.',
   ].join('\n\n');
 }
 
 /** The table of the root README. */
-export function frameworksSummary(result: BenchResult): string {
-  return rpsTable(result);
+export function frameworksSummary(runs: readonly BenchResult[]): string {
+  return overModels(runs, ({ rpsRatio }) => rpsRatio);
 }
 
-function rpsTable(result: BenchResult): string {
-  return grid(result, ({ rpsRatio }) => ratioText(rpsRatio));
+/** `1.79 × on A to 3.42 × on B` of one framework. */
+export function rangeOf(runs: readonly BenchResult[], framework: string): string {
+  const name = `${framework}-redline/${headlineNode}`;
+  return rangeText(byModel(runs, (run) => measured(run, name)?.rpsRatio));
 }
 
-function cpuTable(result: BenchResult): string {
-  return grid(result, ({ cpuRatio }) => ratioText(shareOf(cpuRatio)));
-}
-
-/** Frameworks down, Nodes across. */
-function grid(result: BenchResult, show: (variant: MeasuredVariant) => string): string {
-  const majors = [...new Set(result.variants.map(({ name }) => name.split('/')[1]!))];
-  const frameworks = result.variants.filter(
-    ({ name }) => name.endsWith(`/${majors[0]}`) && !name.includes('-redline/'),
-  );
-  const rows = frameworks.map(({ name, note = name }) => [
-    note.split(',')[0]!,
-    ...majors.map((major) => {
-      const engine = `${name.split('/')[0]}-redline/${major}`;
-      const variant = result.variants.find((each) => each.name === engine);
-      if (variant === undefined) return '–';
-      return isMeasured(variant) ? show(variant) : 'skipped';
+/** Frameworks down, models across. */
+function overModels(
+  runs: readonly BenchResult[],
+  ratioOf: (variant: MeasuredVariant) => Interval,
+): string {
+  const heads = runs.map((run) => `${modelOf(run)}, Node ${versionOf(run, headlineNode)}`);
+  const rows = frameworksOf(runs[0]!).map(({ name, title }) => [
+    title,
+    ...runs.map((run) => {
+      const variant = measured(run, `${name}-redline/${headlineNode}`);
+      return ratioText(variant && ratioOf(variant));
     }),
   ]);
-  return table(['', ...majors.map((major) => `Node ${versionOf(result, major)}`)], rows);
+  return table(['', ...heads], rows);
 }
 
-function versionOf({ variants }: BenchResult, major: string): string {
-  const note = variants.find(({ name }) => name.endsWith(`/${major}`))?.note;
-  return /, Node (.*)$/.exec(note ?? '')?.[1] ?? major;
+/** CPU of both beside the floor of the machine. */
+function floorTexts(run: BenchResult): string[] {
+  const floors = frameworksOf(run).flatMap(
+    ({ name }) => measured(run, `${name}-floor/${headlineNode}`) ?? [],
+  );
+  if (floors.length === 0) return [];
+  const micros = floors.map(({ cpuMicrosPerRequest }) => cpuMicrosPerRequest).toSorted();
+  const rows = frameworksOf(run).map(({ name, title }) => {
+    const engine = measured(run, `${name}-redline/${headlineNode}`);
+    return [
+      title,
+      floorText(measured(run, `${name}/${headlineNode}`)),
+      floorText(engine),
+      engine === undefined ? '–' : `${engine.cpuMicrosPerRequest.toFixed(1)} µs`,
+    ];
+  });
+  return [
+    `**CPU per request, the floor = 1**, on ${modelOf(run)} with Node ${versionOf(run, headlineNode)}, whose floor is ${micros[0]!.toFixed(1)} to ${micros.at(-1)!.toFixed(1)} µs:`,
+    table(['', 'on `node:http`', 'on the engine', ''], rows),
+  ];
 }
 
-function describeRun({ machine, load, startedAt, groups = [] }: BenchResult): string {
+/** Every Node of one run, folded away, and how it was measured. */
+function nodesOf(run: BenchResult): string {
+  const nodes = [...new Set(run.variants.map(({ name }) => name.split('/')[1]!))];
+  const rows = frameworksOf(run).map(({ name, title }) => [
+    title,
+    ...nodes.map((node) => ratioText(measured(run, `${name}-redline/${node}`)?.rpsRatio)),
+  ]);
+  const heads = nodes.map((node) => `Node ${versionOf(run, node)}`);
+  return [
+    `<details><summary>Requests per second on every Node: ${modelOf(run)}</summary>`,
+    table(['', ...heads], rows),
+    describeRun(run),
+    '</details>',
+  ].join('\n\n');
+}
+
+/** In the order of the scenario. */
+function frameworksOf({ variants }: BenchResult): { name: string; title: string }[] {
+  return variants
+    .filter(({ name }) => name.endsWith(`/${headlineNode}`) && !/-(?:redline|floor)\//.test(name))
+    .map(({ name, note = name }) => ({ name: name.split('/')[0]!, title: note.split(',')[0]! }));
+}
+
+function versionOf({ variants }: BenchResult, node: string): string {
+  const note = variants.find(({ name }) => name.endsWith(`/${node}`))?.note;
+  return /, Node (.*)$/.exec(note ?? '')?.[1] ?? node;
+}
+
+function describeRun(run: BenchResult): string {
+  const { machine, load, startedAt, groups = [] } = run;
   const { restarts, blocks } = groups[0]!.precision;
   const bands = groups.map(({ precision }) => precision.cpuBand).toSorted((a, b) => a - b);
   const percent = (share: number): string => `${(share * 100).toFixed(0)} %`;
   return [
-    `One route that responds with 593 bytes of JSON, requested with ten headers over ${load.connections} connections. Measured`,
+    `One route that responds with 572 bytes of JSON, requested with ten headers over ${load.connections} connections. Measured`,
     `${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}; ${load.generator},`,
     `${machine.pinning}; ${ofRun(restarts, blocks)} of each pair, A/A noise in CPU ± ${percent(bands[Math.floor(bands.length / 2)]!)} in the`,
-    `median pair, ± ${percent(bands.at(-1)!)} in the worst. The handler itself does not get faster: the more it does, the less there is to gain.`,
-    'Raw data: [benchmarks/results/frameworks.json](../../benchmarks/results/frameworks.json).',
+    `median pair, ± ${percent(bands.at(-1)!)} in the worst.`,
+    `Raw data: [benchmarks/results/frameworks/${fileOf(run)}](../../benchmarks/results/frameworks/${fileOf(run)}).`,
   ].join('\n');
 }

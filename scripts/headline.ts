@@ -6,11 +6,14 @@ import {
   type MeasuredVariant,
   ratioBetween,
 } from '@redline/lab';
+import { headlineNode } from './frameworks-table.ts';
 import { table } from './markdown-table.ts';
+import { byModel, type OnModel } from './runs-by-model.ts';
 
 export interface Results {
   ladder: BenchResult;
-  frameworks?: BenchResult | undefined;
+  /** A run of each processor model. */
+  frameworks: readonly BenchResult[];
   defer?: BenchResult | undefined;
   /** The long runs of few contenders: their intervals are narrow. */
   spawnEcho?: BenchResult | undefined;
@@ -23,6 +26,8 @@ export interface Figure {
   /** The comparison, in Markdown. */
   change: string;
   ratio: Interval;
+  /** Where the ratio was measured on several models: each of them, the lowest first. */
+  models?: readonly OnModel[];
   unit: 'requests/s' | 'less CPU';
   /** The same against Node as it will be when its libuv starts children with posix_spawn. */
   againstPosixSpawn?: Interval | undefined;
@@ -52,11 +57,11 @@ export function figuresOf(results: Results): Partial<Record<FigureName, Figure>>
       change: 'the same → rung 09, hits from the engine, each with its log line',
       command: 'npm start',
     }),
-    express: rps(find(frameworks, 'express5-redline/node24'), {
+    express: onModels(frameworks, 'express5', {
       change: 'Express 5 → the same on [`@redline/http`](packages/http)',
       command: 'npm run bench -- frameworks',
     }),
-    fastify: rps(find(frameworks, 'fastify-redline/node24'), {
+    fastify: onModels(frameworks, 'fastify', {
       change: 'Fastify → the same on `@redline/http`',
       command: 'npm run bench -- frameworks',
     }),
@@ -97,23 +102,43 @@ const capabilities: Record<FigureName, string> = {
 export function headline(results: Results): string {
   let last = '';
   const rows = Object.entries(figuresOf(results)).map(([name, figure]) => {
-    const { change, ratio, unit, againstPosixSpawn: against, command } = figure;
+    const { change, unit, againstPosixSpawn: against, command } = figure;
     const capability = capabilities[name as FigureName];
     const isFirst = capability !== last;
     last = capability;
     return [
       isFirst ? `**${capability}**` : '',
       change,
-      `${times(ratio)} ${unit}${against === undefined ? '' : `, ${times(against)} against posix_spawn`}`,
+      `${gainText(figure)} ${unit}${against === undefined ? '' : `, ${times(against)} against posix_spawn`}`,
       `\`${command}\``,
     ];
   });
   return `${table(['', 'from → to', 'gain', 'reproduce'], rows)}
 
-${nodesOf(results)}; 95 % intervals in brackets.`;
+${nodesOf(results)}; 95 % intervals in brackets. A range is over processor models: [what decides it](packages/http/README.md).`;
 }
 
-type Words = Omit<Figure, 'ratio' | 'unit'>;
+/** `2.1 × on A to 3.4 × on B`, or the one ratio there is. */
+export function gainText({ ratio, models = [] }: Figure): string {
+  const [lowest] = models;
+  const highest = models.at(-1);
+  if (lowest === undefined || highest === undefined || lowest === highest) return times(ratio);
+  const on = (each: OnModel): string => `${times(each.ratio)} on ${each.model}`;
+  return `${on(lowest)} to ${on(highest)}`;
+}
+
+type Words = Omit<Figure, 'ratio' | 'models' | 'unit'>;
+
+function onModels(
+  runs: readonly BenchResult[],
+  framework: string,
+  words: Words,
+): Figure | undefined {
+  const name = `${framework}-redline/${headlineNode}`;
+  const models = byModel(runs, (run) => find(run, name)?.rpsRatio);
+  const [lowest] = models;
+  return lowest && { ...words, ratio: lowest.ratio, models, unit: 'requests/s' };
+}
 
 function rps(variant: MeasuredVariant | undefined, words: Words): Figure | undefined {
   return variant && { ...words, ratio: variant.rpsRatio, unit: 'requests/s' };
@@ -131,7 +156,7 @@ function nodesOf({ ladder, defer, spawnEcho, spawnResident }: Results): string {
   if (majors.size > 1) {
     throw new Error(`The figures are of Node ${[...majors].join(' and ')}. Measure all on one.`);
   }
-  return `Node ${[...majors].join()}`;
+  return `Node ${[...majors].join()}, \`frameworks\` Node ${headlineNode.slice('node'.length)}`;
 }
 
 function againstPosixSpawn(spawn: BenchResult | undefined, workload: string): Interval | undefined {

@@ -1,6 +1,14 @@
-import { type BenchResult, isMeasured, type MeasuredVariant, ratioBetween } from '@redline/lab';
-import { ofRun, ratioText, shareOf } from './ratio-text.ts';
+import {
+  type BenchResult,
+  type GroupFacts,
+  type Interval,
+  isMeasured,
+  type MeasuredVariant,
+  ratioBetween,
+} from '@redline/lab';
 import { table } from './markdown-table.ts';
+import { ofRun, ratioText, shareOf } from './ratio-text.ts';
+import { byModel, fileOf, floorText, floorWords, modelOf, rangeText } from './runs-by-model.ts';
 
 const contenders = ['node-http', 'fastify', 'redline', 'fastify-redline', 'bun', 'go', 'hyper'];
 /** Rows: more loads than a page is wide. */
@@ -22,9 +30,29 @@ interface IdleVariant extends MeasuredVariant {
   rssBeforeMiB?: number;
 }
 
-/** The tables of packages/http/README.md. */
-export function httpTables(result: BenchResult): string {
+/** The tables of packages/http/README.md: the ranges, then every model. */
+export function httpTables(runs: readonly BenchResult[]): string {
+  const fastify = (load: string) => (run: BenchResult) => onFastify(run, load, 'rps');
+  const rows = Object.entries(loads).map(([load, title]) => [
+    `\`${load}\` ${title}`,
+    rangeText(byModel(runs, (run) => find(run, 'redline', load)?.rpsRatio)),
+    rangeText(byModel(runs, fastify(load))),
+  ]);
+  return [
+    '**Requests per second on the engine**, the same on `node:http` = 1, on the models that were measured:',
+    table(['', '**no framework**', '**Fastify**'], rows),
+    'Each run is of the engine of its day: below.',
+    floorWords,
+    ...runs.map(
+      (run) =>
+        `<details><summary>Every figure: ${modelOf(run)}, Node ${run.machine.node.slice(1)}</summary>\n\n${ofModel(run)}\n\n</details>`,
+    ),
+  ].join('\n\n');
+}
+
+function ofModel(result: BenchResult): string {
   const others = contenders.slice(1);
+  const hasFloor = result.variants.some(({ name }) => name.startsWith('floor/'));
   return [
     '**Requests per second**, `node-http` = 1, with 95 % intervals:',
     grid(result, others, (variant) => ratioText(variant.rpsRatio)),
@@ -32,6 +60,12 @@ export function httpTables(result: BenchResult): string {
     fastifyTable(result),
     '**Server CPU**, µs per request:',
     grid(result, contenders, ({ cpuMicrosPerRequest }) => cpuMicrosPerRequest.toFixed(1)),
+    ...(hasFloor
+      ? [
+          '**Share of the floor**: server CPU, `floor` = 1:',
+          grid(result, contenders, floorText, ({ floor }) => floor !== undefined),
+        ]
+      : []),
     '**p99**, ms, open loop:',
     grid(result, contenders, ({ latencyMs }) => latencyMs.p99.toFixed(1)),
     busyTable(result),
@@ -48,8 +82,9 @@ function grid(
   result: BenchResult,
   columns: readonly string[],
   show: (variant: MeasuredVariant) => string,
+  has: (group: GroupFacts) => boolean = () => true,
 ): string {
-  const rows = loadsOf(result).map((load) => [
+  const rows = loadsOf(result, has).map((load) => [
     `\`${load}\` ${loads[load]}`,
     ...columns.map((contender) => {
       const variant = find(result, contender, load);
@@ -60,15 +95,22 @@ function grid(
 }
 
 function fastifyTable(result: BenchResult): string {
-  const rows = loadsOf(result).map((load) => {
-    const pair = { variant: `fastify-redline/${load}`, other: `fastify/${load}` };
-    return [
-      `\`${load}\``,
-      ratioText(ratioBetween(result.slices, { ...pair, metric: 'rps' })),
-      ratioText(shareOf(ratioBetween(result.slices, { ...pair, metric: 'cpu' }))),
-    ];
-  });
+  const rows = loadsOf(result).map((load) => [
+    `\`${load}\``,
+    ratioText(onFastify(result, load, 'rps')),
+    ratioText(shareOf(onFastify(result, load, 'cpu'))),
+  ]);
   return table(['', 'requests/s', 'CPU per request'], rows);
+}
+
+/** Fastify on the engine against Fastify on node:http. */
+function onFastify(
+  { slices }: BenchResult,
+  load: string,
+  metric: 'rps' | 'cpu',
+): Interval | undefined {
+  const pair = { variant: `fastify-redline/${load}`, other: `fastify/${load}` };
+  return ratioBetween(slices, { ...pair, metric });
 }
 
 function busyTable(result: BenchResult): string {
@@ -122,8 +164,12 @@ function idleTable(result: BenchResult): string {
   return `**Resident set with ${connections} idle connections**, MiB:\n\n${table(['', ...names.map(named)], rows)}`;
 }
 
-function loadsOf({ groups = [] }: BenchResult): string[] {
-  return Object.keys(loads).filter((load) => groups.some(({ name }) => name === load));
+function loadsOf(
+  { groups = [] }: BenchResult,
+  has: (group: GroupFacts) => boolean = () => true,
+): string[] {
+  const there = new Set(groups.filter(has).map(({ name }) => name));
+  return Object.keys(loads).filter((load) => there.has(load));
 }
 
 function absent({ variants }: BenchResult, contender: string, load: string): string {
@@ -143,7 +189,8 @@ function within(low: number, high: number): string {
   return low === high ? '' : ` [${low.toFixed(1)}, ${high.toFixed(1)}]`;
 }
 
-function describeRun({ machine, load, startedAt, groups, variants }: BenchResult): string {
+function describeRun(run: BenchResult): string {
+  const { machine, load, startedAt, groups, variants } = run;
   const { restarts, blocks } = groups![0]!.precision;
   const noise = groups!
     .map(({ name, precision }) => `${name} ± ${(precision.rpsBand * 100).toFixed(0)} %`)
@@ -158,6 +205,6 @@ function describeRun({ machine, load, startedAt, groups, variants }: BenchResult
     `A/A noise in requests per second: ${noise}. Where the load saturates before the server, its figure is a lower bound; CPU per`,
     'request is not. Loopback says nothing about a network, and these small handlers say nothing about yours.',
     ...(skipped === '' ? [] : [`Skipped: ${skipped}.`]),
-    'Raw data: [benchmarks/results/http.json](../../benchmarks/results/http.json).',
+    `Raw data: [benchmarks/results/http/${fileOf(run)}](../../benchmarks/results/http/${fileOf(run)}).`,
   ].join('\n');
 }

@@ -34,6 +34,7 @@ import { ciVerdictsText, ladderRealText, verdictsRealText } from './real-run-tab
 import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
+import { runsOf } from './runs-by-model.ts';
 import { table } from './markdown-table.ts';
 import { nestTaxTable } from './nest-tax-table.ts';
 import { tryScreen } from './try-screen.ts';
@@ -55,7 +56,7 @@ replaceBlock(
   'headline',
   headline({
     ladder,
-    frameworks: readResult('frameworks'),
+    frameworks: runsOf('frameworks'),
     defer: readResult('defer'),
     spawnEcho: readResult('spawn-echo'),
     spawnResident: readResult('spawn-resident'),
@@ -86,10 +87,7 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
 }
-if (existsSync(join(root, 'benchmarks/results/http.json'))) {
-  const http: BenchResult = readJson('benchmarks/results/http.json');
-  replaceBlock('packages/http/README.md', 'http', httpTables(http));
-}
+replaceBlock('packages/http/README.md', 'http', httpTables(runsOf('http')));
 // Two runs of a few minutes each: see the scenario.
 const cachedPeers = ['cached-peers', 'cached-peers-runtimes'].flatMap(
   (name) => readResult(name) ?? [],
@@ -101,11 +99,9 @@ const engineCosts = readResult('engine-costs');
 if (engineCosts !== undefined) {
   replaceBlock('docs/design/http.md', 'engine-costs', engineCostsTable(engineCosts));
 }
-const frameworks = readResult('frameworks');
-if (frameworks !== undefined) {
-  replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));
-  replaceBlock('README.md', 'frameworks', frameworksSummary(frameworks));
-}
+const frameworks = runsOf('frameworks');
+replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));
+replaceBlock('README.md', 'frameworks', frameworksSummary(frameworks));
 const logger = readResult('logger');
 if (logger !== undefined) {
   const loss: LoggerLoss = readJson('benchmarks/results/logger-loss.json');

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchResult, type Interval, renderHtmlChart } from '@redline/lab';
 import { markup } from '@redline/lab/drawing';
-import { digits, type FigureName, figuresOf } from '../scripts/headline.ts';
+import { digits, type Figure, type FigureName, figuresOf } from '../scripts/headline.ts';
+import { runsOf } from '../scripts/runs-by-model.ts';
 import { rewriteLinks } from './links.ts';
 import { root } from './pages.ts';
 
@@ -12,7 +13,7 @@ export function home(): string {
   const ladder = readResult('cached-api')!;
   const figures = figuresOf({
     ladder,
-    frameworks: readResult('frameworks'),
+    frameworks: runsOf('frameworks'),
     defer: readResult('defer'),
     spawnEcho: readResult('spawn-echo'),
     spawnResident: readResult('spawn-resident'),
@@ -26,13 +27,24 @@ export function home(): string {
     .replaceAll(/<!-- figure (\w+): (.+) -->/g, (_, name: FigureName, words: string) => {
       const figure = figures[name];
       if (figure === undefined) return '';
-      const { ratio, unit, againstPosixSpawn: spawned, command } = figure;
+      const { unit, againstPosixSpawn: spawned, command } = figure;
+      const [gain, range] = gainOf(figure);
       const beside =
         spawned && `; ${digits(spawned.value)} × ${rangeOf(spawned)} against posix_spawn`;
-      return markup`<p class="figure" v-pre><b>${digits(ratio.value)} ×</b> <span>${rangeOf(ratio)} ${unit}</span><small>${words}${beside}</small><code>${command}</code></p>`
+      return markup`<p class="figure" v-pre><b>${gain} ×</b> <span>${range} ${unit}</span><small>${words}${beside}</small><code>${command}</code></p>`
         .text;
     });
   return rewriteLinks(text, 'site/home.md');
+}
+
+/** Over processor models, where there are several. */
+function gainOf({ ratio, models = [] }: Figure): [gain: string, range: string] {
+  const ends = [...new Set([models[0], models.at(-1)])].filter((each) => each !== undefined);
+  if (ends.length < 2) return [digits(ratio.value), rangeOf(ratio)];
+  return [
+    ends.map((each) => digits(each.ratio.value)).join(' to '),
+    ends.map((each) => `${rangeOf(each.ratio)} on ${each.model}`).join(', '),
+  ];
 }
 
 function rangeOf({ low, high }: Interval): string {

@@ -16,6 +16,7 @@ export const programs = {
   bun: join(folder, 'runtimes', 'node_modules', '.bin', 'bun'),
   deno: join(folder, 'runtimes', 'node_modules', '.bin', 'deno'),
   'go-http': join(build, 'http-go'),
+  floor: join(build, 'floor', 'release', 'http-floor'),
   hyper: join(build, 'hyper', 'release', 'http-hyper'),
   axum: join(build, 'cached-axum', 'release', 'cached-axum'),
   'axum-tuned': join(build, 'cached-axum', 'tuned', 'cached-axum'),
@@ -29,6 +30,7 @@ const builds = {
   rust: { with: 'cargo', run: () => cargoBuild('spawn-rust', 'rust') },
   'posix-spawn': { with: 'cargo', run: () => cargoBuild('posix-spawn', 'posix-spawn') },
   'go-http': { with: 'Go', run: () => goBuild('http-go', programs['go-http']) },
+  floor: { with: 'cargo', run: () => cargoBuild('http-floor', 'floor') },
   hyper: { with: 'cargo', run: () => cargoBuild('http-hyper', 'hyper') },
   axum: { with: 'cargo', run: () => cargoBuild('cached-peers/axum', 'cached-axum') },
   'axum-tuned': {

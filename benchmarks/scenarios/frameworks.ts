@@ -1,9 +1,10 @@
 // One JSON route in each framework, on node:http and on the engine, which `--import @redline/http/register` puts it on, on
-// the Nodes that are in use. Variants are named FRAMEWORK/MAJOR and FRAMEWORK-redline/MAJOR, and each pair is a group.
+// the Nodes that are in use. Variants are named FRAMEWORK/MAJOR and FRAMEWORK-redline/MAJOR, and each pair is a
+// group. The floor of each group is FRAMEWORK-floor/MAJOR.
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
 import { engine } from '@redline/http';
-import { obtainFrameworks } from '../contenders/obtain.ts';
+import { obtainContenders, obtainFrameworks, programs } from '../contenders/obtain.ts';
 import { browserHeaders, product } from '../requests.ts';
 
 const majors = ['node22', 'node24', 'node26'];
@@ -40,7 +41,10 @@ export default defineConfig({
   groups: Object.fromEntries(
     pairs.map(({ major, framework, title }) => [
       `${framework}-${major}`,
-      { title: `${title} on Node ${runtimes.get(major)!.version}` },
+      {
+        title: `${title} on Node ${runtimes.get(major)!.version}`,
+        floor: `${framework}-floor/${major}`,
+      },
     ]),
   ),
   variants: pairs.flatMap(({ major, framework, title }) => {
@@ -58,6 +62,14 @@ export default defineConfig({
         '--import',
         '@redline/http/register',
       ]),
+      {
+        name: `${framework}-floor/${major}`,
+        note: 'epoll, one read, one write',
+        group: `${framework}-${major}`,
+        command: [programs.floor],
+        // Without the spaces at its end: the frameworks serialise the object.
+        env: { BODY: product.trimEnd() },
+      },
     ];
   }),
 
@@ -69,6 +81,11 @@ export default defineConfig({
       served.name === 'native'
         ? []
         : pairs.map(({ major, framework }) => [`${framework}-redline/${major}`, served.reason]);
-    return { env: { PRODUCT: product }, skip: Object.fromEntries(skip) };
+    const { floor } = await obtainContenders(['floor']);
+    const unbuilt =
+      floor === undefined
+        ? []
+        : pairs.map(({ major, framework }) => [`${framework}-floor/${major}`, floor]);
+    return { env: { PRODUCT: product }, skip: Object.fromEntries([...skip, ...unbuilt]) };
   },
 });

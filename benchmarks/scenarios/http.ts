@@ -3,7 +3,7 @@ import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/http';
 import { join } from 'node:path';
 import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
-import { browserHeaders, orderOf, product } from '../requests.ts';
+import { browserHeaders, orderOf, product, sumOf } from '../requests.ts';
 
 type Group = NonNullable<RedlineConfig['groups']>[string];
 
@@ -37,6 +37,19 @@ const others: Entry[] = [
   { name: 'go', note: 'net/http', command: [programs['go-http']], needs: 'go-http' },
   { name: 'hyper', note: 'hyper, one thread of tokio', command: [programs.hyper], needs: 'hyper' },
 ];
+
+/** The loads it can serve, with what it sends where that is not the product. */
+const floorOf: Record<string, Record<string, string>> = {
+  c1: {},
+  c4: {},
+  c64: {},
+  'c64-headers': {},
+  c200: {},
+  'pipelined-16': {},
+  post: { BODY: sumOf(orderOf(16, 1_024)) },
+  'json-post-10k': { BODY: sumOf(orderOf(240, 10_240)) },
+  stream: { CHUNKS: '16' },
+};
 
 const onTwoCores: Entry[] = [
   { name: 'node-http', note: 'node:http, one process', command: raw },
@@ -101,7 +114,19 @@ const entries = Object.keys(loads).flatMap((load) =>
 
 function contendersOf(load: string): Entry[] {
   if (load === 'threads-2') return onTwoCores;
-  return load === 'idle' ? onNode : [...onNode, ...others];
+  if (load === 'idle') return onNode;
+  return [...onNode, ...others, ...(load in floorOf ? [floorEntry(floorOf[load]!)] : [])];
+}
+
+/** One read and one write a request: the least that it costs on this machine. */
+function floorEntry(env: Record<string, string>): Entry {
+  return {
+    name: 'floor',
+    note: 'epoll, one read, one write',
+    command: [programs.floor],
+    env,
+    needs: 'floor',
+  };
 }
 
 export default defineConfig({
@@ -112,7 +137,12 @@ export default defineConfig({
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
   quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 800 },
   requests: ['/'],
-  groups: loads,
+  groups: Object.fromEntries(
+    Object.entries(loads).map(([load, group]) => [
+      load,
+      load in floorOf ? { ...group, floor: `floor/${load}` } : group,
+    ]),
+  ),
   variants: entries.map(({ entry: { name, note, command, env = {} }, load }) => ({
     name: `${name}/${load}`,
     note,
@@ -124,7 +154,12 @@ export default defineConfig({
   })),
 
   async setup() {
-    const missing: Record<string, string> = await obtainContenders(['bun', 'go-http', 'hyper']);
+    const missing: Record<string, string> = await obtainContenders([
+      'bun',
+      'go-http',
+      'hyper',
+      'floor',
+    ]);
     const served = engine();
     if (served.name !== 'native') missing['addon'] = served.reason;
     const skip = entries.flatMap(({ entry, load }) => {

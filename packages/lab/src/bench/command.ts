@@ -116,7 +116,8 @@ function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
     const variants = plan.variants.filter(({ name }) => only.includes(name));
     if (variants.length === 0) return [];
     const hasBaseline = variants.some(({ name }) => name === plan.baseline);
-    return { ...plan, variants, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
+    const floor = variants.find(({ name }) => name === plan.floor)?.name;
+    return { ...plan, variants, floor, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
   });
 }
 

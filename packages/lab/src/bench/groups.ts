@@ -19,6 +19,7 @@ export function mergeGroups(
       name: group!,
       title: result.title,
       baseline: result.baseline,
+      ...(result.floor === undefined ? {} : { floor: result.floor }),
       control: result.control,
       load: result.load,
       precision: result.precision,

@@ -30,6 +30,8 @@ export interface BenchResult extends RunFacts {
   durationSeconds: number;
   /** Name of the variant all others are compared with. It is `variants[0]`. */
   baseline: string;
+  /** Name of the variant that shows the least a response costs on this machine. Absent if the config names none. */
+  floor?: string;
   machine: MachineFacts;
   load: LoadFacts;
   precision: PrecisionFacts;
@@ -52,6 +54,8 @@ export interface GroupFacts {
   name: string;
   title: string;
   baseline: string;
+  /** As in the result. */
+  floor?: string;
   control: MeasuredVariant | SkippedVariant;
   load: LoadFacts;
   precision: PrecisionFacts;
@@ -88,6 +92,8 @@ export interface MeasuredVariant {
   endedProcessesMicrosPerRequest?: number;
   /** Of which on the main thread. Absent if the system does not report threads separately. */
   mainThreadMicrosPerRequest?: number;
+  /** CPU as a multiple of the floor's. Absent without a floor, and on the floor itself. */
+  floorRatio?: Interval;
   cpuRatio: Interval;
   cpuVerdict: Verdict | 'base';
   cpuRestartsToSettle?: number;

@@ -51,6 +51,7 @@ export function summarise(plan: Plan, seen: Observations, facts: RunFacts): Benc
     runId,
     startedAt: startedAt.toISOString(),
     baseline: plan.baseline,
+    ...(plan.floor === undefined ? {} : { floor: plan.floor }),
     machine: seen.machine,
     load: {
       generator: seen.generator.name,
@@ -120,6 +121,7 @@ function summariseVariant(name: string, run: Run): MeasuredVariant | SkippedVari
     ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
     ...noted,
     ...compareWithBase(name, run),
+    ...aboveFloor(name, run),
     ...childrenOf(own),
     latencyMs: summariseLatency(name, seen, run.random),
     rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
@@ -127,6 +129,17 @@ function summariseVariant(name: string, run: Run): MeasuredVariant | SkippedVari
       own.map((slice) => (slice.cpuMicros + (slice.endedMicros ?? 0)) / 1e6 / slice.seconds),
     ),
   };
+}
+
+/** The metric is better above 1, hence the floor by the variant. */
+function aboveFloor(
+  name: string,
+  { plan, seen, random }: Run,
+): Pick<MeasuredVariant, 'floorRatio'> {
+  const { floor } = plan;
+  if (floor === undefined || seen.skipped.has(floor) || name === floor) return {};
+  const pairing = { slices: seen.slices, name: floor, others: [name] };
+  return { floorRatio: pairedRatio(pairing, cpuMetric, random) };
 }
 
 /** Over all slices, for the steps of the clock are as long as a child's life is short. */

@@ -14,6 +14,8 @@ export interface Plan {
   group: string | undefined;
   variants: PlannedVariant[];
   baseline: string;
+  /** The variant that shows the least a response costs here. */
+  floor: string | undefined;
   requests: Required<RequestConfig>[];
   /** Named in reports in place of the requests, where they are too many. */
   requestLabel?: string;
@@ -97,6 +99,7 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
     const variants = config.variants.filter((variant) => variant.group === group);
     const own = config.groups?.[group] ?? {};
     const shared = variants.some(({ name }) => name === config.baseline) && config.baseline;
+    const floor = own.floor ?? variants.find(({ name }) => name === config.floor)?.name;
     const load = { ...config.load, ...own.load };
     const title = own.title ?? `${config.title ?? config.name}, ${group}`;
     return {
@@ -105,6 +108,7 @@ export function resolvePlans(config: RedlineConfig, folder: string, overrides: O
           ...config,
           ...own,
           variants,
+          floor,
           title,
           baseline: own.baseline ?? (shared || variants[0]!.name),
           load,
@@ -133,6 +137,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
     group: undefined,
     variants: config.variants.map((variant) => resolveVariant(variant, folder)),
     baseline,
+    floor: config.floor,
     requests,
     connections: overrides.connections ?? config.load?.connections ?? 64,
     hasConnections: (overrides.connections ?? config.load?.connections) !== undefined,

@@ -60,6 +60,7 @@ const load: v.GenericSchema<RedlineConfig['load']> = v.optional(
 const group: v.GenericSchema<GroupConfig> = v.strictObject({
   title: v.optional(v.string()),
   baseline: v.optional(v.string()),
+  floor: v.optional(v.string()),
   requests,
   load,
   precision: v.optional(precision),
@@ -86,6 +87,7 @@ const configSchema: v.GenericSchema<RedlineConfig> = v.strictObject({
     v.minLength(1),
   ),
   baseline: v.optional(v.string()),
+  floor: v.optional(v.string()),
   groups: v.optional(v.record(slug, group)),
   requests,
   load,
@@ -112,15 +114,18 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
   checkPorts(config, from);
-  if (config.baseline !== undefined && !names.includes(config.baseline)) {
-    throw wrong(
-      from,
-      `baseline "${config.baseline}" is not one of the variants ${names.join(', ')}`,
-    );
+  for (const role of roles) {
+    const name = config[role];
+    if (name !== undefined && !names.includes(name)) {
+      throw wrong(from, `${role} "${name}" is not one of the variants ${names.join(', ')}`);
+    }
   }
   checkGroups(config, from);
   return config;
 }
+
+/** Keys that name a variant. */
+const roles = ['baseline', 'floor'] as const;
 
 /** The variants of a group all run at the same time. */
 function checkPorts({ variants }: RedlineConfig, from: string): void {
@@ -142,16 +147,17 @@ function checkGroups({ variants, groups = {} }: RedlineConfig, from: string): vo
     const without = variants.find((variant) => variant.group === undefined)!;
     throw wrong(from, `variant "${without.name}" has no group, but others do`);
   }
-  for (const [name, { baseline }] of Object.entries(groups)) {
+  for (const [name, own] of Object.entries(groups)) {
     if (!used.has(name)) throw wrong(from, `group "${name}" has no variants`);
     const names = variants
       .filter((variant) => variant.group === name)
       .map((variant) => variant.name);
-    if (baseline !== undefined && !names.includes(baseline)) {
-      throw wrong(
-        from,
-        `baseline "${baseline}" of group "${name}" is not one of its variants ${names.join(', ')}`,
-      );
+    for (const role of roles) {
+      const named = own[role];
+      if (named !== undefined && !names.includes(named)) {
+        const among = `of group "${name}" is not one of its variants ${names.join(', ')}`;
+        throw wrong(from, `${role} "${named}" ${among}`);
+      }
     }
   }
 }

@@ -9,6 +9,11 @@ export interface RedlineConfig {
   /** Name of the variant the others are compared with. @default the first */
   baseline?: string;
   /**
+   * Name of a variant that shows the least a response costs on this machine, e.g. a native loop that reads the request and
+   * writes fixed bytes: every other variant's CPU is also reported as a multiple of its CPU. @default none
+   */
+  floor?: string;
+  /**
    * Settings of the groups of variants, by group name. Each group is a separate comparison with its own servers,
    * baseline, A/A control and bands; only set-up and result file are shared.
    */
@@ -34,6 +39,8 @@ export interface GroupConfig {
   title?: string;
   /** @default the config's, if it is in the group; otherwise the group's first variant */
   baseline?: string;
+  /** @default the config's, if it is in the group */
+  floor?: string;
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;

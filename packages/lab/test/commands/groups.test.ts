@@ -72,6 +72,34 @@ describe('redline bench with groups', () => {
     assert.equal(bench.result('r.json').machine.pinning, pinned);
   });
 
+  test('shows CPU as a multiple of the floor, in the groups that have it', async (t) => {
+    const bench = new Workbench(t);
+    const variants = ['slow/a', 'floor/a', 'slow/b', 'floor/b'].map((name) => ({
+      ...bench.variant(name, { SPIN_MICROS: name.startsWith('slow') ? '400' : '0' }),
+      group: name.at(-1),
+    }));
+    bench.writeConfig({ variants, floor: 'floor/a', groups: { b: { floor: 'floor/b' } } });
+    const args = ['bench', '--json', 'r.json', '--md', 'r.md'];
+    const { code, stderr, stdout } = await bench.run(args);
+    assert.equal(code, 0, stderr);
+    const { variants: measured, groups } = bench.result('r.json');
+    const [slow, floor, other] = measured as MeasuredVariant[];
+    assert.ok(slow!.floorRatio!.low > 1, JSON.stringify(slow!.floorRatio));
+    assert.equal(floor!.floorRatio, undefined);
+    assert.ok(other!.floorRatio!.value > 1);
+    assert.deepEqual(
+      groups!.map((group) => group.floor),
+      ['floor/a', 'floor/b'],
+    );
+    const sentence = /multiple of the floor, floor\/b with [\d.]+ µs: slow\/b [\d.]+ \[/;
+    assert.match(stdout.replaceAll(/\s+/g, ' '), sentence);
+    assert.match(readFileSync(`${bench.folder}/r.md`, 'utf8'), sentence);
+
+    const alone = await bench.run(['bench', '--only', 'slow/a', '--json', 'alone.json']);
+    assert.equal(alone.code, 0, alone.stderr);
+    assert.equal(bench.result('alone.json').groups![0]!.floor, undefined);
+  });
+
   test('leaves out the groups that --only names nothing of', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

@@ -11,6 +11,7 @@ describe('checkConfig', () => {
       name: 'all',
       title: 'All',
       baseline: 'b',
+      floor: 'b',
       variants: [
         variant,
         {
@@ -26,7 +27,13 @@ describe('checkConfig', () => {
         { name: 'c', command: 'c' },
       ].map((each) => ({ ...each, group: each.name === 'c' ? 'other' : 'first' })),
       groups: {
-        first: { title: 'First', baseline: 'a', requests: ['/'], load: { connections: 2 } },
+        first: {
+          title: 'First',
+          baseline: 'a',
+          floor: 'b',
+          requests: ['/'],
+          load: { connections: 2 },
+        },
         other: { precision: { blocks: 1 }, quick: { blocks: 1 } },
       },
       requests: ['/', { method: 'POST', path: '/x', headers: {}, body: '{}', compare: 'status' }],
@@ -89,6 +96,11 @@ describe('checkConfig', () => {
       'c.ts: baseline "b" is not one of the variants a.',
     ],
     [
+      'a floor that is no variant',
+      { name: 'x', variants: [variant], floor: 'b' },
+      'c.ts: floor "b" is not one of the variants a.',
+    ],
+    [
       'a variant without a group among grouped ones',
       { name: 'x', variants: [variant, { ...variant, name: 'b', group: 'g' }] },
       'c.ts: variant "a" has no group, but others do.',
@@ -106,6 +118,11 @@ describe('checkConfig', () => {
         groups: { g: { baseline: 'b' } },
       },
       'c.ts: baseline "b" of group "g" is not one of its variants a.',
+    ],
+    [
+      'a floor that is not in its group',
+      { name: 'x', variants: [{ ...variant, group: 'g' }], groups: { g: { floor: 'b' } } },
+      'c.ts: floor "b" of group "g" is not one of its variants a.',
     ],
     [
       'something that is no object',

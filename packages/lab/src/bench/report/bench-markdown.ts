@@ -14,6 +14,7 @@ import {
 } from '../../report/markdown.ts';
 import { WORDS } from '../../report/reading.ts';
 import { resolutionText } from './resolution.ts';
+import { floorText } from './words.ts';
 import { isMeasuredRow, rowsOf } from './rows.ts';
 
 /** The rows of the terminal, each ratio with its interval. */
@@ -34,6 +35,7 @@ export function benchMarkdown(result: BenchResult): string {
         : `${verdict(word)}, requests per second ${WORDS[rps.reading]}`,
     ];
   });
+  const floor = floorText(result);
   const columns = [
     '',
     { right: 'CPU µs' },
@@ -47,6 +49,7 @@ export function benchMarkdown(result: BenchResult): string {
     warningList(result.warnings),
     result.limit && list(limitSentences(result.limit).map(escaped)),
     table(columns, rows),
+    floor === undefined ? undefined : escaped(floor),
     `${resolutionText(result) ?? 'Without an A/A control.'} ${plural(result.precision.restarts, 'restart')}, ${fixed(result.durationSeconds / 60, 1)} minutes, ${escaped(result.load.requests.join(', '))}.`,
   );
 }

@@ -4,12 +4,13 @@ import { fixed, milliseconds, plural, seconds } from '../../report/format.ts';
 import { markup, type Markup } from '../../report/markup.ts';
 import { noiseOf } from './rows.ts';
 import { noiseText } from '../../report/words.ts';
-import { rounds, warmUpText } from './words.ts';
+import { floorText, rounds, warmUpText } from './words.ts';
 
 /** The machine and the load: what the figures hang on. What could not be seen says so in its place. */
 export function facts(result: BenchResult): Markup {
   const { machine, load, precision } = result;
   const noise = noiseOf(result);
+  const floor = floorText(result);
   const entries: [name: string, value: string][] = [
     [
       'Machine',
@@ -29,6 +30,7 @@ export function facts(result: BenchResult): Markup {
     ['Rounds', `${rounds(result)} in ${seconds(result.durationSeconds)}`],
     ['Slices', `${milliseconds(precision.sliceMs)} each, after ${warmUpText(result)} of warm-up`],
     ['A/A noise', noise ? noiseText(noise) : 'not measured'],
+    ...(floor === undefined ? [] : [['Floor', floor] as [string, string]]),
   ];
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

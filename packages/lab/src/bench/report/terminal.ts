@@ -12,7 +12,7 @@ import { trustOf } from './trust.ts';
 import { resolutionText } from './resolution.ts';
 import { noiseOf } from './rows.ts';
 import { type Canvas, cpuTable, rpsTable, stepTable } from './terminal-tables.ts';
-import { marginOf, rounds } from './words.ts';
+import { floorText, marginOf, rounds } from './words.ts';
 import { settleHint, noiseText } from '../../report/words.ts';
 
 /** The report for people in a terminal: complete without colour, closed by a line break. */
@@ -27,6 +27,7 @@ export function renderTerminal(result: BenchResult, options: TerminalOptions): s
     rpsTable(figures, canvas),
     cpuTable(figures, canvas),
     stepTable(figures, canvas),
+    wrap(floorText(result) ?? '', width, '  ').filter((line) => line !== ''),
     [...legend(result, figures, canvas), ...fileLines(writtenFiles(options.files), width)],
   ];
   return blocksText(blocks, glyphs);

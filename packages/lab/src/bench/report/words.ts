@@ -1,6 +1,6 @@
 import { fixed, milliseconds, plural } from '../../report/format.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
-import type { BenchResult } from '../result.ts';
+import { type BenchResult, isMeasured } from '../result.ts';
 
 /** `3 restarts × 12 blocks`. */
 export function rounds({ precision }: BenchResult): string {
@@ -16,4 +16,17 @@ export function marginOf({ precision }: BenchResult): number {
 export function warmUpText({ precision: { warmupMs, warmupRequests } }: BenchResult): string {
   const time = milliseconds(warmupMs);
   return warmupRequests ? `${time} or ${fixed(warmupRequests)} requests` : time;
+}
+
+/** Every variant beside the floor of this machine, or the reason why it could not be measured. */
+export function floorText({ floor, variants }: BenchResult): string | undefined {
+  const own = variants.find(({ name }) => name === floor);
+  if (own === undefined) return undefined;
+  if (!isMeasured(own)) return `No share of the floor: ${own.name} was skipped, ${own.skipped}.`;
+  const others = variants.filter(isMeasured).flatMap(({ name, floorRatio }) => {
+    if (floorRatio === undefined) return [];
+    const { value, low, high } = floorRatio;
+    return [`${name} ${fixed(value, 2)} [${fixed(low, 2)}, ${fixed(high, 2)}]`];
+  });
+  return `CPU per request as a multiple of the floor, ${own.name} with ${fixed(own.cpuMicrosPerRequest, 1)} µs: ${others.join(', ')}.`;
 }

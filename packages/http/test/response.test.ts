@@ -7,9 +7,13 @@ import {
   type AddressInfo,
   type Server as PlainServer,
 } from 'node:net';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
+import type { HttpConnection } from '../src/connection/connection.ts';
+import type { EngineResponse } from '../src/exchange.ts';
 import { createServer, engine } from '../src/index.ts';
+import { kConnection } from '../src/node/message-state.ts';
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -32,6 +36,23 @@ describe('a response of the engine:', { skip, timeout: 600_000 }, () => {
     assert.match(answer, /\r\nX-Body: body\r\n/);
     // From Node 26 on the chunks of a tick leave as one.
     assert.match(answer, /\r\n(?:4\r\none \r\nA\r\n|e\r\none )two, a 1\.1\r\n0\r\n\r\n$/i);
+  });
+
+  test('chunks that are piped need no socket, and leave in the order of node:http', async () => {
+    const chunks = Array.from({ length: 6 }, (_, index) => Buffer.alloc(64 * 1024, `${index}`));
+    const sockets: unknown[] = [];
+    const listener: Listener = (_, response) => {
+      const { [kConnection]: connection } = response as unknown as EngineResponse;
+      Readable.from(chunks, { objectMode: false }).pipe(response);
+      response.on('finish', () => {
+        sockets.push((connection as HttpConnection).existingSocket);
+      });
+    };
+    const answer = await ask(listener, 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    const body = answer.slice(answer.indexOf('\r\n\r\n') + 4);
+    const framed = chunks.map((chunk) => `10000\r\n${chunk.toString('latin1')}\r\n`).join('');
+    assert.equal(body, `${framed}0\r\n\r\n`);
+    assert.deepEqual(sockets, [null]);
   });
 
   test('such responses keep their place in a pipeline', async () => {

@@ -226,10 +226,21 @@ function holdJoined(
   const bytes = lengthOf(chunk, encoding);
   response[kTickBytes] += bytes;
   response[kJoinedLength] += bytes;
-  const { server } = response[kConnection];
-  const isWelcome = response.writableLength < server.highWaterMark;
+  const isWelcome = joinedLength(response) < response[kConnection].server.highWaterMark;
   if (!isWelcome) response[kNeedDrain] = true;
   return isWelcome;
+}
+
+/**
+ * Its `writableLength`, as far as it is known: that would have the engine send what waits, for each chunk, and need the socket.
+ */
+function joinedLength(response: EngineResponse): number {
+  const joined = response[kJoinedLength];
+  const hexDigits = (35 - Math.clz32(joined)) >> 2;
+  const head = response._headerSent ? 0 : response._header!.length;
+  // CRLF behind the size, and behind the chunk.
+  const framed = joined + hexDigits + 4 + head;
+  return framed + heldLength(response) + response[kConnection].native.pending;
 }
 
 /** Bytes outside the body: 1xx responses. */

@@ -1,3 +1,4 @@
+// cspell:ignore varients conections
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkConfig } from '../../src/config/schema.ts';

@@ -158,20 +158,16 @@ pub(crate) fn reap_with(
     loop {
         // SAFETY: an all-zero `siginfo_t` is valid, and the call fills it or leaves it zero.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        let usage = usage
-            .as_deref_mut()
-            .map_or(std::ptr::null_mut(), std::ptr::from_mut);
-        // SAFETY: `info` outlives the call, and so does what `usage` points to; null asks for nothing. The C library's function
-        // lacks the last argument.
-        let result = unsafe {
-            libc::syscall(
-                libc::SYS_waitid,
-                libc::P_PIDFD,
-                pidfd.as_raw_fd(),
-                &raw mut info,
-                options,
-                usage,
-            )
+        let kind = libc::P_PIDFD;
+        let fd = pidfd.as_raw_fd();
+        let result: libc::c_long = match usage.as_deref_mut() {
+            // SAFETY: `info` outlives the call.
+            None => unsafe { libc::waitid(kind, fd as libc::id_t, &mut info, options) }.into(),
+            // SAFETY: the same, and `usage` does. The C library's function lacks the last argument.
+            Some(usage) => unsafe {
+                let usage = std::ptr::from_mut(usage);
+                libc::syscall(libc::SYS_waitid, kind, fd, &raw mut info, options, usage)
+            },
         };
         if result < 0 {
             match errno() {

@@ -5,13 +5,16 @@ import { createServer } from './server/create-server.ts';
 import { engine } from './engine.ts';
 import { defineHidden } from './node/message-defaults.ts';
 import { http, NodeServer } from './node/node-http.ts';
+import { isNodes } from './node/node-sources.ts';
+import { createServerThrough, replaceExport } from './server/replaced-create-server.ts';
 import { ServerClass } from './server/server-class.ts';
 import { EngineServer } from './server/server.ts';
 
 // Another copy of this package may have done this before.
 if (engine().name === 'native' && http.Server === NodeServer) {
-  http.createServer = createServer as typeof http.createServer;
-  http.Server = ServerClass;
+  const { createServer: before } = http;
+  replaceExport('createServer', isNodes(before) ? createServer : createServerThrough(before));
+  replaceExport('Server', ServerClass);
   for (const { prototype } of [NodeServer, EngineServer]) {
     defineHidden(prototype, 'constructor', ServerClass);
   }

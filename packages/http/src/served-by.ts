@@ -30,6 +30,12 @@ export function servedByNode(server: Server, option: string): void {
   Object.defineProperty(server, kServedBy, { value: () => nodeHasOption(option) });
 }
 
+/** Marks a server that a replacement of `http.createServer` has made, and only Node can serve. */
+export function replacementServes(server: Server, what: string): void {
+  const reason = `http.createServer was replaced, and its server ${what}`;
+  Object.defineProperty(server, kServedBy, { value: () => node(reason) });
+}
+
 /** What serves a server that wants an option of Node's. */
 export function nodeHasOption(option: string): ServerEngine {
   return { name: 'node', reason: `only Node supports the option ${option}` };

@@ -21,10 +21,12 @@ import { addFirstListener, hasListener } from '../node/own-listeners.ts';
 import { isHeard, isOnReplaced, isWatched } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';
+import { isReplacedInTick } from '../response/response.ts';
 import {
   emitClose,
   finishNode,
   forgetCallbacks,
+  handOver,
   heldLength,
   lostError,
   nodeResponse,
@@ -166,6 +168,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */
   proceed(response: EngineResponse, isOwn: boolean): void {
+    if (isReplacedInTick(response) && this.first === response) handOver(response);
     if (this.#isCorked) {
       this.#isCorked = false;
       if (response[kCorked] > 0 && !response[kDirect] && isNode26)

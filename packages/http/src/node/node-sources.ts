@@ -5,6 +5,7 @@ type Binding = (name: 'natives') => Record<string, string>;
 
 const MODULES = [
   'events',
+  'http',
   '_http_outgoing',
   'internal/streams/readable',
   'net',

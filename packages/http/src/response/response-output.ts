@@ -49,6 +49,14 @@ type NodeMethods = Record<
 /** Node's own methods, for whatever is not the common path. */
 export const nodeResponse: NodeMethods = http.ServerResponse.prototype as never;
 
+/** Such a method for this response: an accessor that somebody has put in its place binds what it is read from. */
+export function nodeMethod<Name extends keyof NodeMethods>(
+  response: EngineResponse,
+  name: Name,
+): NodeMethods[Name] {
+  return Reflect.get(nodeResponse, name, response) as NodeMethods[Name];
+}
+
 export function isChunk(chunk: unknown): chunk is Chunk {
   return typeof chunk === 'string' || chunk instanceof Uint8Array;
 }

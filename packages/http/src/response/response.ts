@@ -15,6 +15,7 @@ import {
   kWritableFinished,
 } from '../node/node-internals.ts';
 import {
+  areResponsesReplaced,
   isEndReplaced,
   isFlushHeadersReplaced,
   isHeard,
@@ -28,6 +29,7 @@ import {
   isChunk,
   isUnusual,
   lengthOf,
+  nodeMethod,
   nodeResponse,
   sendEnd,
   sendHead,
@@ -93,7 +95,7 @@ export class EngineResponse {
   write(chunk: never, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
     if (isWriteReplaced()) {
       handOver(this);
-      return nodeResponse.write.apply(this, arguments as never);
+      return nodeMethod(this, 'write').apply(this, arguments as never);
     }
     if (typeof encoding === 'function') {
       callback = encoding;
@@ -112,7 +114,7 @@ export class EngineResponse {
     if (isEndReplaced()) {
       // As it was called.
       handOver(this);
-      return nodeResponse.end.apply(this, arguments as never);
+      return nodeMethod(this, 'end').apply(this, arguments as never);
     }
     if (typeof chunk === 'function') {
       callback = chunk;
@@ -159,7 +161,7 @@ export class EngineResponse {
   flushHeaders(): void {
     if (isFlushHeadersReplaced() || !this[kDirect] || isSpecial(this)) {
       handOver(this);
-      nodeResponse.flushHeaders.call(this);
+      nodeMethod(this, 'flushHeaders').call(this);
       return;
     }
     if (this._header === null) this._implicitHeader();
@@ -177,19 +179,19 @@ export class EngineResponse {
 
   cork(): void {
     if (!this.finished) handOver(this);
-    nodeResponse.cork.call(this);
+    nodeMethod(this, 'cork').call(this);
   }
 
   destroy(error?: Error): this {
     // The callbacks of joined chunks are called with the error before the connection ends.
     if (this[kJoinedLength] > 0 && !this.destroyed) handOver(this);
-    return nodeResponse.destroy.call(this, error);
+    return nodeMethod(this, 'destroy').call(this, error);
   }
 
   uncork(): void {
     // Node 26 has corked it for this tick.
     if (isNode26 && !this.finished && this[kHeld]) handOver(this);
-    nodeResponse.uncork.call(this);
+    nodeMethod(this, 'uncork').call(this);
   }
 
   // Node 26 corks the response itself until the tick of its first write is over.
@@ -207,7 +209,7 @@ export class EngineResponse {
   /** @internal Node's own `end` or `write`, which somebody kept: all that it sends goes its way. */
   _send(..._given: unknown[]): boolean {
     handOver(this);
-    return nodeResponse._send.apply(this, arguments as never);
+    return nodeMethod(this, '_send').apply(this, arguments as never);
   }
 
   /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
@@ -216,7 +218,7 @@ export class EngineResponse {
       return writeUnframed(this, data, encoding as BufferEncoding, callback as Callback);
     }
     handOver(this);
-    return nodeResponse._writeRaw.apply(this, arguments as never);
+    return nodeMethod(this, '_writeRaw').apply(this, arguments as never);
   }
 
   /** @internal What `writeHead` of Node ends in. */
@@ -263,6 +265,7 @@ function isSpecial(response: Response): boolean {
   return (
     isUnusual(response) ||
     response._send !== ownSend ||
+    (response[kJoinedLength] > 0 && areResponsesReplaced()) ||
     (response as EngineResponse)._writeRaw !== ownWriteRaw ||
     response._finish !== _finish ||
     response._flush !== _flush ||
@@ -272,6 +275,11 @@ function isSpecial(response: Response): boolean {
     response.assignSocket !== assignSocket ||
     response.detachSocket !== detachSocket
   );
+}
+
+/** Somebody has replaced, since the first write of this tick, what Node calls with its joined chunks. */
+export function isReplacedInTick(response: Response): boolean {
+  return response[kJoinedLength] > 0 && (areResponsesReplaced() || response._send !== ownSend);
 }
 
 Object.setPrototypeOf(EngineResponse, http.ServerResponse);

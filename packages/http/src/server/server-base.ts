@@ -4,6 +4,8 @@ import { NodeServer } from '../node/node-http.ts';
 type NodeFunction = (this: Server, options: unknown, listener: unknown) => void;
 
 let adopted: Server | undefined;
+/** Node's constructor has made the adopted object already. */
+let isMade = false;
 
 /**
  * What the engine's server extends: Node's server, or an object that exists already and is made one, with the engine's
@@ -20,12 +22,19 @@ export function adopt<Made>(object: Server, make: () => Made): Made {
   return make();
 }
 
+/** The same for a server that Node's constructor has made already. */
+export function takeOver<Made>(server: Server, make: () => Made): Made {
+  isMade = true;
+  return adopt(server, make);
+}
+
 function base(options: ServerOptions, listener: RequestListener): Server {
   if (adopted === undefined) {
     return Reflect.construct(NodeServer, [options, listener], new.target as never) as Server;
   }
   const object = adopted;
   adopted = undefined;
-  (NodeServer as never as NodeFunction).call(object, options, listener);
+  if (isMade) isMade = false;
+  else (NodeServer as never as NodeFunction).call(object, options, listener);
   return object;
 }

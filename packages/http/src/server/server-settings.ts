@@ -76,6 +76,18 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
   };
 }
 
+/** Has a server that Node's constructor has made write them through these accessors, too. */
+export function adoptSettings(server: Server): () => void {
+  const own = server as never as Record<string, unknown>;
+  const values = LIVE.filter((name) => Object.hasOwn(own, name)).map(
+    (name) => [name, own[name]] as const,
+  );
+  for (const [name] of values) delete own[name];
+  return () => {
+    for (const [name, value] of values) own[name] = value;
+  };
+}
+
 type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 
 // As Node reads these properties: values other than numbers count as their fallback.

@@ -18,6 +18,7 @@ import { NodeServer } from '../node/node-http.ts';
 import { isNode26, symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
 import { countListeners } from '../node/own-listeners.ts';
+import { isNodes } from '../node/node-sources.ts';
 import { isWatched } from '../node/replaced-methods.ts';
 import { replacedOfSockets } from '../node/replaced-sockets.ts';
 import {
@@ -120,11 +121,20 @@ export class EngineServer extends ServerBase {
     if (key && names) this.uniqueHeaders = [key, names];
 
     // Node's own listener serves what the user emits as a connection: any duplex stream.
-    const events = this._events!;
-    this.#serve = events['connection'] as ConnectionListener;
-    events['connection'] = (socket: Socket) => {
+    const serve = (socket: Socket): void => {
       if (!(socket instanceof ConnectionSocket)) this.serveByNode(socket);
     };
+    const events = this._events!;
+    const { connection } = events as { connection: ConnectionListener | ConnectionListener[] };
+    if (Array.isArray(connection)) {
+      // Of a server that Node has made, and somebody has added listeners to since.
+      const at = connection.findIndex((each) => isNodes(each));
+      this.#serve = connection[at]!;
+      connection[at] = serve;
+    } else {
+      this.#serve = connection;
+      events['connection'] = serve;
+    }
   }
 
   // net.Server counts its connections here; the engine's are not among those.

@@ -1,0 +1,87 @@
+import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'node:http';
+import { types } from 'node:util';
+import { http, NodeServer } from '../node/node-http.ts';
+import { symbolOf } from '../node/node-internals.ts';
+import { nodeOnlyOption } from '../node/node-only.ts';
+import { replacementServes, servedByNode } from '../served-by.ts';
+import { takeOver } from './server-base.ts';
+import { adoptSettings } from './server-settings.ts';
+import { EngineServer } from './server.ts';
+import { noteServer } from './shared-servers.ts';
+
+// An agent that was loaded before `register` has replaced `http.createServer`, and its function calls Node's own, which makes a
+// server of Node's. That object is what the agent knows: it becomes the engine's.
+
+type CreateServer = typeof http.createServer;
+type Given = readonly unknown[];
+
+/** Calls what somebody has put in the place of `http.createServer`, and has the engine serve what it returns. */
+export function createServerThrough(replacement: CreateServer): CreateServer {
+  function createServer(this: unknown, ...given: Given): Server {
+    const server = Reflect.apply(replacement, this, given) as Server;
+    return isNodesOwn(server) ? taken(server, given) : server;
+  }
+  Object.defineProperty(createServer, 'length', { value: replacement.length });
+  return createServer as never;
+}
+
+function isNodesOwn(server: unknown): server is Server {
+  if (typeof server !== 'object' || server === null) return false;
+  // A proxy stands before it: private fields would be the proxy's.
+  if (types.isProxy(server)) return false;
+  return Reflect.getPrototypeOf(server) === NodeServer.prototype && !(server as Server).listening;
+}
+
+function taken(server: Server, given: Given): Server {
+  const option = nodeOnlyOption(server);
+  if (option !== undefined) {
+    servedByNode(server, option);
+    return server;
+  }
+  // Made of a method of Node's, it would not reach the engine's.
+  const method = OWN_METHODS.find((name) => Object.hasOwn(server, name));
+  if (method !== undefined) {
+    replacementServes(server, `has a ${method} of its own`);
+    return server;
+  }
+  const restore = adoptSettings(server);
+  Reflect.setPrototypeOf(server, EngineServer.prototype);
+  takeOver(server, () => new EngineServer(optionsOf(server, given)));
+  restore();
+  noteServer(server);
+  return server;
+}
+
+const OWN_METHODS = Object.getOwnPropertyNames(EngineServer.prototype).filter(
+  (name) =>
+    name !== 'constructor' &&
+    typeof Object.getOwnPropertyDescriptor(EngineServer.prototype, name)!.value === 'function',
+);
+
+/** Those of the engine as they were given, and the classes that the server has by now. */
+function optionsOf(server: Server, [options]: Given): ServerOptions {
+  const request = classOf<typeof IncomingMessage>(server, 'IncomingMessage', http.IncomingMessage);
+  const response = classOf<typeof ServerResponse>(server, 'ServerResponse', http.ServerResponse);
+  return {
+    ...(typeof options === 'object' ? options : undefined),
+    IncomingMessage: request,
+    ServerResponse: response,
+  } as ServerOptions;
+}
+
+function classOf<Class>(server: Server, name: string, usual: Class): Class | undefined {
+  const key = symbolOf(server, name);
+  const found = key && (server as never as Record<symbol, Class | undefined>)[key];
+  return found === usual ? undefined : found;
+}
+
+/** Puts `value` in the place of an export, even where an agent has made it read-only. */
+export function replaceExport(name: 'createServer' | 'Server', value: unknown): void {
+  const { configurable, enumerable, writable } = Object.getOwnPropertyDescriptor(http, name)!;
+  if (configurable) {
+    const own = { value, configurable, enumerable: enumerable!, writable: true };
+    Object.defineProperty(http, name, own);
+  } else if (writable) {
+    (http as Record<string, unknown>)[name] = value;
+  }
+}

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { servingWarnings } from '../../src/doctor/cost/serving-warnings.ts';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { Workbench } from './run-cli.ts';
 
@@ -131,6 +132,41 @@ function answerOf(url) {
     const most = findings.find(({ rule }) => rule === 'sync-on-request');
     assert.equal(`${most!.file}:${most!.line}`, 'src/main.ts:13');
     assert.ok(most!.cost!.share > 0 && most!.isOnMeasuredPath === true);
+  });
+
+  test('names what keeps a server off the short way of @redline/http, and says what it means', async (t) => {
+    const bench = new Workbench(t);
+    bench.write(
+      'app.cjs',
+      `const http = require('node:http');
+const net = require('node:net');
+const wrap = (target, name) => {
+  const method = target[name];
+  target[name] = function (...given) { return method.apply(this, given); };
+};
+if (process.argv[2] === 'firewall') {
+  wrap(http.ServerResponse.prototype, 'end');
+  wrap(http.ServerResponse.prototype, 'emit');
+} else if (process.argv[2] === 'sniffer') wrap(net.Socket.prototype, 'write');
+http.createServer((_, response) => response.end('body')).listen(process.env.PORT);
+`,
+    );
+    const register = import.meta.resolve('@redline/http/register');
+    const warnings = async (kind: string, ...flags: string[]): Promise<string> => {
+      const command = ['--', 'node', ...flags, 'app.cjs', kind];
+      const { code, stderr } = await bench.run(['doctor', '/', ...least, ...command]);
+      assert.equal(code, 0, stderr);
+      return (JSON.parse(bench.read('r.json')) as DoctorResult).warnings.join('\n');
+    };
+    const engine = `--import=${register}`;
+    const firewall = await warnings('firewall', engine);
+    assert.match(firewall, /http\.ServerResponse\.prototype\.emit was replaced.*emits its events/);
+    assert.match(firewall, /http\.ServerResponse\.prototype\.end was replaced.*over a socket/);
+    assert.match(
+      await warnings('sniffer', engine),
+      /Node's own server serves the requests: net\.Socket\.prototype\.write was replaced/,
+    );
+    assert.deepEqual([servingWarnings({ name: 'native' }), servingWarnings(undefined)], [[], []]);
   });
 
   test('says what is wrong with what was typed, or with the app', async (t) => {

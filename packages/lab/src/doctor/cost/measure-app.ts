@@ -17,6 +17,7 @@ import { observerName } from '../preload/protocol.ts';
 import type { Measured } from '../result.ts';
 import { hottestLines } from './hot-functions.ts';
 import { Observation } from './observation.ts';
+import { servingWarnings } from './serving-warnings.ts';
 
 export interface MeasureOptions {
   env: Record<string, string>;
@@ -120,6 +121,7 @@ export async function measureApp(
         node: taken.node,
       },
       warnings: [
+        ...servingWarnings(taken.serving),
         ...(inFlight === undefined ? [] : [inFlight]),
         ...(isLarge
           ? [

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../errors.ts';
 import { checkCpuProfile, type CpuProfile } from '../../profile/cpu-profile.ts';
 import { jsonFramesUrl } from '../preload/json-frames.ts';
-import type { Order, Report } from '../preload/protocol.ts';
+import type { Order, Report, Serving } from '../preload/protocol.ts';
 
 export interface Observed {
   profile: CpuProfile;
@@ -16,6 +16,7 @@ export interface Observed {
   share: number;
   blockedMs: { longest: number; p99: number };
   node: string;
+  serving: Serving | undefined;
 }
 
 const patienceMs = 20_000;
@@ -65,7 +66,7 @@ export class Observation implements AsyncDisposable {
     if (most === undefined) throw unreached();
     // What waits beside it, as npm does, takes next to nothing.
     const all = reports.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
-    const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node } = most;
+    const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node, serving } = most;
     return {
       profile: withJsonFrames(checkCpuProfile(profile, 'The profile of the app')),
       cpuMicros,
@@ -73,6 +74,7 @@ export class Observation implements AsyncDisposable {
       share: all === 0 ? 1 : cpuMicros / all,
       blockedMs,
       node,
+      serving,
     };
   }
 

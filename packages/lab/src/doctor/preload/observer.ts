@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
 import { giveJsonFrames } from './json-frames.ts';
 import { observerName, type Order, profilingMicros, type Report } from './protocol.ts';
+import { watchServing } from './serving-server.ts';
 
 /** A loop that is free is late by this much, as its timer is asked for. */
 const resolutionMs = 5;
@@ -25,6 +26,7 @@ function observe(socket: Socket): void {
   let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let before = process.cpuUsage();
   let waitedBefore = waitedForCore();
+  let serving: ReturnType<typeof watchServing> | undefined;
   giveJsonFrames();
   // A profile names a regular expression only if one was being taken when it was compiled. This one keeps their names for the
   // profile that is asked for, and is never read.
@@ -37,6 +39,7 @@ function observe(socket: Socket): void {
     delay.enable();
     before = process.cpuUsage();
     waitedBefore = waitedForCore();
+    serving = watchServing();
     session.post('Profiler.start', () => say({ type: 'started' }));
   };
   const stop = (): void => {
@@ -52,6 +55,7 @@ function observe(socket: Socket): void {
         waitedForCoreMicros,
         blockedMs: { longest: milliseconds(delay?.max), p99: milliseconds(delay?.percentile(99)) },
         node: process.versions.node,
+        serving: serving?.(),
       });
     });
   };

@@ -9,6 +9,15 @@ export interface Order {
   type: 'start' | 'stop';
 }
 
+/** What the `engine(server)` of @redline/http says of the server under load. */
+export interface Serving {
+  name: 'native' | 'node' | 'none';
+  /** Why the engine does not serve it. */
+  reason?: string;
+  /** Methods of node:http that somebody has replaced. */
+  replaced?: readonly string[];
+}
+
 /** What it says. */
 export type Report =
   | { type: 'here' | 'started' }
@@ -22,4 +31,6 @@ export type Report =
       /** How long the event loop was not free, in milliseconds. */
       blockedMs: { longest: number; p99: number };
       node: string;
+      /** Absent where @redline/http has not made the server. */
+      serving?: Serving | undefined;
     };

@@ -1,0 +1,1 @@
+require('./wrappers.cjs').wrapHttp('assign');

@@ -54,7 +54,7 @@ function talk(port: number, { sends, leaves }: Client): Promise<string> {
   socket.on('connect', next);
   socket.on('data', (bytes) => {
     seen += bytes.toString('latin1');
-    if (leaves) socket.destroy();
+    if (leaves && seen.endsWith('waiting\r\n')) socket.destroy();
     else if (left.length > 0 && seen.includes('quick')) next();
   });
   socket.on('error', reject);

@@ -103,6 +103,8 @@ export interface EngineConnection {
   owes(request: EngineRequest): boolean;
   /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
   afterTick(response: EngineResponse): void;
+  /** The response is about to be the last. */
+  expectLast(response: EngineResponse): void;
   /** The response is finished: so is what came for its request. */
   release(response: EngineResponse): void;
   /** The first response is complete: the next one has its turn. */

@@ -24,6 +24,10 @@ export function publishStart(
   requestStart.publish({ request, response, socket: connection.socket(), server });
 }
 
+export function hasFinishSubscribers(): boolean {
+  return responseFinish.hasSubscribers;
+}
+
 export function publishFinish(response: Response, connection: EngineConnection): void {
   if (!responseFinish.hasSubscribers) return;
   const { server } = connection;

@@ -8,7 +8,7 @@ import type {
   EngineResponse,
   ServingServer,
 } from '../exchange.ts';
-import { publishFinish } from './channels.ts';
+import { hasFinishSubscribers, publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
 import {
   isNode26,
@@ -164,6 +164,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     } else if (unheard.push(response) === 1) {
       nextTick(continueUnheard);
     }
+  }
+
+  /** The engine closes the connection before the listeners of "finish" run. With Node its addresses are still known there. */
+  expectLast(response: EngineResponse): void {
+    if (isHeard(response) || hasFinishSubscribers()) this.native.keepAddresses();
   }
 
   /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */

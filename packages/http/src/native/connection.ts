@@ -66,6 +66,7 @@ export class Connection {
   /** The body of its request came whole, and it has not heard so. */
   endsBody = false;
   readonly #engine: Engine;
+  #addresses: { remote: SocketAddress | undefined; local: SocketAddress | undefined } | undefined;
   /** Bytes that were not sent when it was destroyed. */
   #lost = 0;
 
@@ -193,11 +194,20 @@ export class Connection {
 
   /** Undefined for a Unix socket, as with Node, or when the connection is gone. */
   remote(): SocketAddress | undefined {
-    return ofNetwork(this.#engine.addon.remote(this.slot, this.generation));
+    return this.#addresses === undefined
+      ? ofNetwork(this.#engine.addon.remote(this.slot, this.generation))
+      : this.#addresses.remote;
   }
 
   local(): SocketAddress | undefined {
-    return ofNetwork(this.#engine.addon.local(this.slot, this.generation));
+    return this.#addresses === undefined
+      ? ofNetwork(this.#engine.addon.local(this.slot, this.generation))
+      : this.#addresses.local;
+  }
+
+  /** Its addresses are known from here on, when it is gone, too. */
+  keepAddresses(): void {
+    this.#addresses ??= { remote: this.remote(), local: this.local() };
   }
 
   /** What its proxy has said. */

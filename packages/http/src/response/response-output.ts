@@ -289,7 +289,11 @@ export function sendEnd(
   encoding: BufferEncoding | undefined,
 ): void {
   const { first, native } = response[kConnection];
-  const flags = response._last ? END | CLOSE : END;
+  let flags = END;
+  if (response._last) {
+    flags |= CLOSE;
+    response[kConnection].expectLast(response);
+  }
   if (response[kJoinedLength] > 0 && body !== undefined && body.length > 0) {
     holdJoined(response, response[kHeld]!, body, encoding, undefined);
     body = undefined;

@@ -12,6 +12,7 @@ export interface Tree {
 const DROPPED: ReadonlySet<string> = new Set([
   'agent_keep',
   'duration',
+  'end_timestamp',
   'event_id',
   'id',
   'nr_exclusive_duration_millis',
@@ -102,6 +103,7 @@ function text(value: string, ports: ReadonlyMap<string, string>, key: string): s
   const first = /stack/i.test(key) ? value.split('\n', 1)[0]! : value;
   return first
     .replaceAll(/\b(\d{4,5})\b/g, (digits) => ports.get(digits) ?? digits)
+    .replaceAll(/(sample_rand=)[\d.]+/g, '$1a number')
     .replaceAll(/\b[0-9a-f]{16,32}\b/g, 'an id')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a time')
     .replaceAll(/Date: [^\r]*|\w{3}, \d\d \w{3} \d{4} [\d:]+ GMT/g, 'a date');

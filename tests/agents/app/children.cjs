@@ -35,6 +35,9 @@ const calls = {
   execFileSync: () => String(childProcess.execFileSync('echo', ['a'])),
 };
 
+/** An agent may see what `console.log` writes. */
+const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
 async function main() {
   const server = http.createServer(async (request, response) => {
     const results = {};
@@ -43,11 +46,11 @@ async function main() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const serving = isRedline ? require('@redline/child-process').engine() : { name: 'node' };
-  console.log(JSON.stringify({ 'child processes': { port: server.address().port, serving } }));
+  tell({ 'child processes': { port: server.address().port, serving } });
   const lines = createInterface({ input: process.stdin });
   await once(lines, 'line');
   await globalThis.agentUnderTest.flush();
-  console.log(JSON.stringify(globalThis.agentUnderTest.spans));
+  tell(globalThis.agentUnderTest.spans);
   await once(lines, 'close');
   process.exit();
 }

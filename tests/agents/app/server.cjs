@@ -17,6 +17,9 @@ async function nobody(server) {
   }
 }
 
+/** An agent may see what `console.log` writes. */
+const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+
 async function main() {
   const servers = {};
   const seen = {};
@@ -27,13 +30,13 @@ async function main() {
     servers[name] = server;
     seen[name] = { port: server.address().port, serving };
   }
-  console.log(JSON.stringify(seen));
+  tell(seen);
   const lines = createInterface({ input: process.stdin });
   await once(lines, 'line');
   for (const server of Object.values(servers)) await nobody(server);
   await new Promise((done) => setTimeout(done, 20));
   await globalThis.agentUnderTest.flush();
-  console.log(JSON.stringify(globalThis.agentUnderTest.spans));
+  tell(globalThis.agentUnderTest.spans);
   await once(lines, 'close');
   process.exit();
 }

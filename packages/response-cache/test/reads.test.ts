@@ -44,7 +44,7 @@ async function serve(
   };
   let port: number;
   if (framework === 'express') {
-    const app = express();
+    const app = express().set('trust proxy', true);
     app.use((request, response, next) => {
       ahead(request, response);
       next();
@@ -57,7 +57,7 @@ async function serve(
     t.after(() => void server.close());
     ({ port } = server.address() as AddressInfo);
   } else {
-    const app = fastify();
+    const app = fastify({ trustProxy: true });
     t.after(() => app.close());
     app.addHook('onRequest', async (request, reply) => ahead(request, reply));
     await app.register(fastifyCache, { cache, hosts: 'any', ...defaults });
@@ -193,6 +193,11 @@ for (const framework of ['express', 'fastify'] as const) {
       for (const name of names)
         assert.deepEqual(await isCached(t, ({ headers }) => (headers[name], 1)), []);
       assert.deepEqual(await isCached(t, ({ headers }) => (headers.cookie, 1)), []);
+    });
+
+    it('where links are made of the host and the protocol, which proxies may name', async (t) => {
+      const read: Read = (request) => `${request.protocol}://${request.host ?? request.hostname}`;
+      assert.deepEqual(await isCached(t, read), []);
     });
 
     it('where the route says whom its responses are for, or that reads do not matter', async (t) => {

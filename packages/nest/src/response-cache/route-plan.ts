@@ -81,12 +81,14 @@ export function planRoute(
   const defaults = { ...options };
   // A path below a host may be that of another controller below another.
   if (isHostBound && options.hosts === 'any') delete defaults.hosts;
+  const version = versionKey(controller, handler, config?.getVersioning());
   const warn = (line: string): void => new Logger('JsonCache').warn(line);
   const ofHits = options.runOnHits?.map((interceptor) => interceptor.name) ?? [];
   return {
     ...cachedRoute(name, policy, { cache, defaults, warn }),
     key: policy.key ?? options.trackBy,
-    version: versionKey(controller, handler, config?.getVersioning()),
+    version,
+    versionHeaders: version === '' ? [] : versionHeadersOf(config?.getVersioning()),
     obstacle:
       findObstacle(controller, handler, methodName) ??
       (policy.identify === undefined ? findGuard(guards) : undefined),
@@ -118,6 +120,11 @@ function versionKey(
   // One handler for several versions may tell them apart itself.
   const asked = versionAsked(versioning);
   return asked;
+}
+
+function versionHeadersOf(versioning: VersioningOptions | undefined): string[] {
+  if (versioning?.type === VersioningType.HEADER) return [versioning.header.toLowerCase()];
+  return versioning?.type === VersioningType.MEDIA_TYPE ? ['accept'] : [];
 }
 
 function versionAsked(versioning: VersioningOptions): (request: CacheRequest) => string {

@@ -68,6 +68,8 @@ export interface CachedRoute extends KeyRules {
   readonly guards: 'skipped' | undefined;
   /** Whether what a handler reads of its request is observed while it makes a response. */
   readonly isObserved: boolean;
+  /** Request headers, in lower case, that `version` has read. */
+  readonly versionHeaders: readonly string[];
   /** What handlers have read of requests so far, beside the URL and the host. */
   readonly reads: Set<string>;
   /** Called once `vary` has grown. */
@@ -108,6 +110,7 @@ export function cachedRoute(
     at: policy.at ?? 'handler',
     guards: policy.guards,
     isObserved: (policy.reads ?? defaults.reads ?? 'observed') === 'observed',
+    versionHeaders: [],
     reads: new Set(),
     onVaryGrown: undefined,
     warnOnce(reason) {

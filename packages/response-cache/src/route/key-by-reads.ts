@@ -83,13 +83,17 @@ function record(route: CachedRoute, reads: Reads): void {
   if (reads.isPeerRead) route.reads.add('the address of the client');
 }
 
-function unkeyedHeaders({ vary }: CachedRoute, { headers }: CacheRequest, reads: Reads): string[] {
+function unkeyedHeaders(
+  { vary, versionHeaders }: CachedRoute,
+  { headers }: CacheRequest,
+  reads: Reads,
+): string[] {
   const learned: string[] = [];
   for (const name of reads.headers) {
     if (keyed.has(name) || ofOneRequest.has(name) || name === 'cookie') continue;
     // A request that has one does not come here, so that all that do are alike.
     if (neverWithCaller.has(name) && headers[name] === undefined) continue;
-    if (!vary.includes(name)) learned.push(name);
+    if (!vary.includes(name) && !versionHeaders.includes(name)) learned.push(name);
   }
   return learned;
 }

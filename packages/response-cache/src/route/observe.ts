@@ -41,12 +41,15 @@ const ofAnyObject: ReadonlySet<PropertyKey> = new Set([
   'inspect',
 ]);
 
-/* Own properties that Node, the engine, the frameworks and cookie parsers give each request. */
+/* Own properties that Node, the engine, Express, Fastify, Nest and cookie parsers give each request. */
 const ofEachRequest: ReadonlySet<string> = new Set(
-  'id params raw query log body res route next baseUrl originalUrl url method httpVersion httpVersionMajor httpVersionMinor complete aborted upgrade socket client connection statusCode statusMessage rawHeaders rawTrailers headers headersDistinct trailers trailersDistinct joinDuplicateHeaders cookies signedCookies secret stream domain readable startTime'.split(
+  'id params raw query log body res route next baseUrl originalUrl url method httpVersion httpVersionMajor httpVersionMinor complete aborted upgrade socket client connection statusCode statusMessage rawHeaders rawTrailers headers headersDistinct trailers trailersDistinct joinDuplicateHeaders cookies signedCookies secret hosts stream domain readable startTime'.split(
     ' ',
   ),
 );
+
+/* Their getters ask for the address to see whether a proxy is to be trusted; what they return is part of the key. */
+const ofOrigin = ['protocol', 'host', 'hostname'] as const;
 
 const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'remoteAddress',
@@ -82,6 +85,7 @@ export class Observation {
     this.#shadeLater(raw, 'rawHeaders', this.#noteHeaders);
     this.#shadeLater(raw, 'headersDistinct', this.#noteHeaders);
     this.#shadeSocket(raw);
+    for (const name of ofOrigin) this.#shadeGetter(own, name);
     for (const name of ['cookies', 'signedCookies']) {
       const cookies = own[name];
       if (typeof cookies !== 'object' || cookies === null) continue;
@@ -118,6 +122,12 @@ export class Observation {
         ? Reflect.get(Object.getPrototypeOf(target) as object, name, target)
         : before.value;
     });
+  }
+
+  #shadeGetter(target: Target, name: string): void {
+    if (!(name in target) || Object.hasOwn(target, name)) return;
+    const prototype = Object.getPrototypeOf(target) as object;
+    this.#define(target, name, () => unobserved(() => Reflect.get(prototype, name, target)));
   }
 
   /* The address is the only way in which a response may depend on the connection. Methods run on the socket itself. */

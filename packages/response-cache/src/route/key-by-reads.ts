@@ -93,7 +93,8 @@ function unkeyedHeaders(
     if (keyed.has(name) || ofOneRequest.has(name) || name === 'cookie') continue;
     // A request that has one does not come here, so that all that do are alike.
     if (neverWithCaller.has(name) && headers[name] === undefined) continue;
-    if (!vary.includes(name) && !versionHeaders.includes(name)) learned.push(name);
+    if (vary.includes(name) || versionHeaders.includes(name) || learned.includes(name)) continue;
+    learned.push(name);
   }
   return learned;
 }
@@ -104,10 +105,10 @@ function unkeyedCookie(
   { headers }: CacheRequest,
   { headers: read, cookies, areCookiesListed }: Reads,
 ): string | undefined {
-  const isWhole = areCookiesListed || read.has('cookie');
+  const isWhole = areCookiesListed || read.includes('cookie');
   if (meaning === 'private') {
     if (isWhole) return headers.cookie === undefined ? undefined : 'all cookies';
-    const own = [...cookies].find(isAnalyticsCookie);
+    const own = cookies.find(isAnalyticsCookie);
     return own && `the cookie ${own}`;
   }
   if (isWhole) return 'all cookies';

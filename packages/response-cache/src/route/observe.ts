@@ -2,17 +2,17 @@ import { carriedBy, namesCallerAs } from './named-caller.ts';
 import type { CacheRequest } from './cached-route.ts';
 
 /** What the code behind the cache has read of a request while it made a response, beside its URL. */
-export interface Reads {
+export class Reads {
   /** In lower case. */
-  readonly headers: Set<string>;
+  readonly headers: string[] = [];
   /** Whether all headers were read at once: a loop, a spread, `JSON.stringify`, `rawHeaders`. */
-  areHeadersListed: boolean;
-  readonly cookies: Set<string>;
-  areCookiesListed: boolean;
+  areHeadersListed = false;
+  readonly cookies: string[] = [];
+  areCookiesListed = false;
   /** Whether the connection was asked who the client is. */
-  isPeerRead: boolean;
+  isPeerRead = false;
   /** Properties of the request, or of `response.locals`, that something ahead of the cache has set. */
-  readonly properties: Set<string>;
+  readonly properties: string[] = [];
 }
 
 type Target = Record<PropertyKey, unknown>;
@@ -48,9 +48,6 @@ const ofEachRequest: ReadonlySet<string> = new Set(
   ),
 );
 
-/* Their getters ask for the address to see whether a proxy is to be trusted; what they return is part of the key. */
-const ofOrigin = ['protocol', 'host', 'hostname'] as const;
-
 const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'remoteAddress',
   'remotePort',
@@ -60,108 +57,73 @@ const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'getPeerX509Certificate',
 ]);
 
+/* A property that was replaced, which costs a tenth of one that is defined and deleted. */
+interface Swapped {
+  readonly target: Target;
+  readonly name: string;
+  readonly stand: object;
+  readonly before: unknown;
+  /** Whether what stood there was the object's own. If not, the prototype has it. */
+  readonly isOwn: boolean;
+}
+
 /** Watches one request while its response is made; `end` gives it back as it was. */
 export class Observation {
-  readonly reads: Reads = {
-    headers: new Set(),
-    areHeadersListed: false,
-    cookies: new Set(),
-    areCookiesListed: false,
-    isPeerRead: false,
-    properties: new Set(),
-  };
-  readonly #restores: (() => void)[] = [];
+  readonly reads: Reads = new Reads();
+  readonly #swapped: Swapped[] = [];
+  #restores: (() => void)[] | undefined;
 
   constructor(request: CacheRequest) {
     const own = request as unknown as Target;
     // Nest's middleware has Node's own request on Fastify.
     const raw = (own['raw'] ?? own) as Target;
-    const { headers } = request;
-    this.#shade(
-      raw,
-      'headers',
-      new Proxy(headers, new ListTrap(this.#noteHeader, this.#noteHeaders)),
-    );
-    this.#shadeLater(raw, 'rawHeaders', this.#noteHeaders);
-    this.#shadeLater(raw, 'headersDistinct', this.#noteHeaders);
-    this.#shadeSocket(raw);
-    for (const name of ofOrigin) this.#shadeGetter(own, name);
+    const { reads } = this;
+    const headers = raw['headers'] as object;
+    // A setter of Node and of the engine keeps them.
+    this.#swap(raw, 'headers', new Proxy(headers, new HeadersTrap(reads)), headers);
+    this.#swap(raw, 'rawHeaders', new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders')));
+    this.#swap(raw, 'socket', new Proxy({}, new SocketTrap(reads, raw, 'socket')));
     for (const name of ['cookies', 'signedCookies']) {
       const cookies = own[name];
-      if (typeof cookies !== 'object' || cookies === null) continue;
-      this.#shade(own, name, new Proxy(cookies, new ListTrap(this.#noteCookie, this.#noteCookies)));
+      if (typeof cookies === 'object' && cookies !== null)
+        this.#swap(own, name, new Proxy(cookies, new CookiesTrap(reads)));
     }
-    this.#shadeProperties(own, 'request');
-    if (raw !== own) this.#shadeProperties(raw, 'request.raw');
+    this.#watchProperties(own, 'request');
+    if (raw !== own) this.#watchProperties(raw, 'request.raw');
     const { locals } = (own['res'] ?? {}) as { locals?: object };
-    if (locals !== undefined) this.#shadeProperties(locals as Target, 'response.locals');
+    if (locals !== undefined) this.#watchProperties(locals as Target, 'response.locals');
   }
 
   /** To be called once, when the response is made. */
   end(): Reads {
-    for (const restore of this.#restores) restore();
+    for (const { target, name, stand, before, isOwn } of this.#swapped) {
+      // What the handler has set in its place is its own.
+      if (target[name] !== stand) continue;
+      if (isOwn || before !== undefined) target[name] = before;
+      else delete target[name];
+    }
+    if (this.#restores !== undefined) for (const restore of this.#restores) restore();
     return this.reads;
   }
 
-  readonly #noteHeader = (name: string): void => void this.reads.headers.add(name.toLowerCase());
-  readonly #noteHeaders = (): void => void (this.reads.areHeadersListed = true);
-  readonly #noteCookie = (name: string): void => void this.reads.cookies.add(name);
-  readonly #noteCookies = (): void => void (this.reads.areCookiesListed = true);
-
-  #shade(target: Target, name: string, stand: unknown): void {
-    this.#define(target, name, () => stand);
+  /** @param kept what the prototype's setter is to keep again; undefined where nothing has to be */
+  #swap(target: Target, name: string, stand: object, kept?: object): void {
+    const isOwn = Object.hasOwn(target, name);
+    if (!isOwn && !(name in target)) return;
+    const before = isOwn ? target[name] : kept;
+    if (Reflect.set(target, name, stand))
+      this.#swapped.push({ target, name, stand, before, isOwn });
+    // HTTP/2 has getters alone.
+    else this.#define(target, name, () => stand);
   }
 
-  /* As #shade, of what is costly to have. */
-  #shadeLater(target: Target, name: string, note: () => void): void {
-    if (!(name in target)) return;
-    const before = Object.getOwnPropertyDescriptor(target, name);
-    this.#define(target, name, () => {
-      if (exempt === 0) note();
-      return before === undefined || !('value' in before)
-        ? Reflect.get(Object.getPrototypeOf(target) as object, name, target)
-        : before.value;
-    });
-  }
-
-  #shadeGetter(target: Target, name: string): void {
-    if (!(name in target) || Object.hasOwn(target, name)) return;
-    const prototype = Object.getPrototypeOf(target) as object;
-    this.#define(target, name, () => unobserved(() => Reflect.get(prototype, name, target)));
-  }
-
-  /* The address is the only way in which a response may depend on the connection. Methods run on the socket itself. */
-  #shadeSocket(raw: Target): void {
-    const before = Object.getOwnPropertyDescriptor(raw, 'socket');
-    let stand: object | undefined;
-    const reads = this.reads;
-    this.#define(raw, 'socket', () => {
-      if (stand !== undefined) return stand;
-      const socket: unknown =
-        before !== undefined && 'value' in before
-          ? before.value
-          : Reflect.get(Object.getPrototypeOf(raw) as object, 'socket', raw);
-      if (typeof socket !== 'object' || socket === null) return socket;
-      stand = new Proxy(socket, {
-        get(target, name): unknown {
-          if (exempt === 0 && ofPeer.has(name)) reads.isPeerRead = true;
-          const value: unknown = Reflect.get(target, name, target);
-          return typeof value === 'function' ? value.bind(target) : value;
-        },
-        set: (target, name, value) => Reflect.set(target, name, value, target),
-      });
-      return stand;
-    });
-  }
-
-  #shadeProperties(target: Target, of: string): void {
+  #watchProperties(target: Target, of: string): void {
     for (const name of Object.keys(target)) {
-      if (name.startsWith('_') || ofEachRequest.has(name) || namesCallerAs(name)) continue;
-      const descriptor = Object.getOwnPropertyDescriptor(target, name);
-      const value: unknown = descriptor?.value;
-      if (!carriedBy(value) || typeof value === 'function') continue;
+      if (ofEachRequest.has(name) || name.startsWith('_') || namesCallerAs(name)) continue;
+      const value: unknown = Object.getOwnPropertyDescriptor(target, name)?.value;
+      if (typeof value === 'function' || !carriedBy(value)) continue;
       this.#define(target, name, () => {
-        if (exempt === 0) this.reads.properties.add(`${of}.${name}`);
+        if (exempt === 0) this.reads.properties.push(`${of}.${name}`);
         return value;
       });
     }
@@ -171,17 +133,12 @@ export class Observation {
     const before = Object.getOwnPropertyDescriptor(target, name);
     if (before?.configurable === false) return;
     const enumerable = before?.enumerable ?? false;
-    // What the handler sets is its own.
     const set = (value: unknown): void => {
-      Object.defineProperty(target, name, {
-        value,
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
+      const own = { value, enumerable: true, configurable: true, writable: true };
+      Object.defineProperty(target, name, own);
     };
     Object.defineProperty(target, name, { get, set, enumerable, configurable: true });
-    this.#restores.push(() => {
+    (this.#restores ??= []).push(() => {
       if (Object.getOwnPropertyDescriptor(target, name)?.get !== get) return;
       if (before === undefined) delete target[name];
       else Object.defineProperty(target, name, before);
@@ -190,14 +147,15 @@ export class Observation {
 }
 
 /* Notes by name what is read of an object of headers or cookies. */
-class ListTrap implements ProxyHandler<object> {
-  readonly #note: (name: string) => void;
-  readonly #noteAll: () => void;
+abstract class NamesTrap implements ProxyHandler<object> {
+  protected readonly reads: Reads;
 
-  constructor(note: (name: string) => void, noteAll: () => void) {
-    this.#note = note;
-    this.#noteAll = noteAll;
+  constructor(reads: Reads) {
+    this.reads = reads;
   }
+
+  protected abstract note(name: string): void;
+  protected abstract noteAll(): void;
 
   get(target: object, name: PropertyKey): unknown {
     this.#read(name);
@@ -215,11 +173,114 @@ class ListTrap implements ProxyHandler<object> {
   }
 
   ownKeys(target: object): (string | symbol)[] {
-    if (exempt === 0) this.#noteAll();
+    if (exempt === 0) this.noteAll();
     return Reflect.ownKeys(target);
   }
 
   #read(name: PropertyKey): void {
-    if (exempt === 0 && typeof name === 'string' && !ofAnyObject.has(name)) this.#note(name);
+    if (exempt === 0 && typeof name === 'string' && !ofAnyObject.has(name)) this.note(name);
   }
+}
+
+class HeadersTrap extends NamesTrap {
+  protected note(name: string): void {
+    this.reads.headers.push(name.toLowerCase());
+  }
+
+  protected noteAll(): void {
+    this.reads.areHeadersListed = true;
+  }
+}
+
+class CookiesTrap extends NamesTrap {
+  protected note(name: string): void {
+    this.reads.cookies.push(name);
+  }
+
+  protected noteAll(): void {
+    this.reads.areCookiesListed = true;
+  }
+}
+
+/* Stands for what the request itself has, or what its prototype makes at the first read. */
+abstract class LazyTrap implements ProxyHandler<object> {
+  protected readonly reads: Reads;
+  readonly #prototype: object;
+  readonly #request: object;
+  readonly #name: string;
+  #real: object | undefined;
+
+  constructor(reads: Reads, request: Target, name: string) {
+    this.reads = reads;
+    this.#request = request;
+    this.#name = name;
+    this.#prototype = Object.getPrototypeOf(request) as object;
+    if (Object.hasOwn(request, name)) this.#real = request[name] as object;
+  }
+
+  protected get real(): object {
+    return (this.#real ??= Reflect.get(this.#prototype, this.#name, this.#request) as object);
+  }
+
+  protected abstract note(name: PropertyKey): void;
+
+  get(_target: object, name: PropertyKey): unknown {
+    if (exempt === 0) this.note(name);
+    const value: unknown = Reflect.get(this.real, name, this.real);
+    return typeof value === 'function' ? value.bind(this.real) : value;
+  }
+
+  set(_target: object, name: PropertyKey, value: unknown): boolean {
+    return Reflect.set(this.real, name, value, this.real);
+  }
+
+  has(_target: object, name: PropertyKey): boolean {
+    if (exempt === 0) this.note(name);
+    return Reflect.has(this.real, name);
+  }
+
+  getPrototypeOf(): object | null {
+    return Reflect.getPrototypeOf(this.real);
+  }
+
+  deleteProperty(_target: object, name: PropertyKey): boolean {
+    return Reflect.deleteProperty(this.real, name);
+  }
+}
+
+class RawHeadersTrap extends LazyTrap {
+  protected note(): void {
+    this.reads.areHeadersListed = true;
+  }
+
+  ownKeys(): (string | symbol)[] {
+    if (exempt === 0) this.note();
+    return Reflect.ownKeys(this.real);
+  }
+}
+
+/* The address is the only way in which a response may depend on the connection. */
+class SocketTrap extends LazyTrap {
+  protected note(name: PropertyKey): void {
+    if (ofPeer.has(name) && !this.reads.isPeerRead && !isAskedForOrigin())
+      this.reads.isPeerRead = true;
+  }
+}
+
+/* `at IncomingMessage.protocol (…)`, `at get protocol (…)`, `at Request.get [as host] (…)` */
+const originGetter =
+  /^\s*at (?:[\w$]+\.)?(?:get )?(?:get \[as )?(?:protocol|host|hostname)\b[^(]*\(/;
+
+/*
+ * Whether a getter of Express or Fastify reads the address to see if a proxy is to be trusted: what it returns is part of the
+ * key. A frame that is not recognised counts as any other read.
+ */
+function isAskedForOrigin(): boolean {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 6;
+  const { stack = '' } = new Error('read');
+  Error.stackTraceLimit = stackTraceLimit;
+  // Of this function, `note` and `get`; the next frame has read the property.
+  const reader = stack.split('\n')[4] ?? '';
+  return originGetter.test(reader);
 }

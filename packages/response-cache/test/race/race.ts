@@ -12,6 +12,8 @@ export interface RaceOptions {
   boundMs: number;
   /** Over a Cluster of three masters, which change places with their replicas, in place of one server. */
   hasFailovers?: boolean;
+  /** How long Redis may take, in milliseconds, before it counts as down. */
+  timeoutMs: number;
   /** What is taken out. */
   without?: 'tickets' | 'leases' | undefined;
 }
@@ -23,6 +25,8 @@ export interface RaceResult {
   readonly failovers: number;
   /** Reads older than an acknowledged invalidation, by more than the bound. */
   readonly stale: string[];
+  /** The longest read: what hangs is seen here. */
+  readonly slowestMs: number;
 }
 
 const processes = 3;
@@ -52,11 +56,15 @@ export async function race(options: RaceOptions): Promise<RaceResult> {
   }
 }
 
-async function runWorker(ports: number[], { seconds, without }: RaceOptions): Promise<Seen> {
+async function runWorker(
+  ports: number[],
+  { seconds, without, timeoutMs }: RaceOptions,
+): Promise<Seen> {
   const worker = fork(join(import.meta.dirname, 'worker.ts'), [
     ports.join(),
     `${seconds}`,
     without ?? '',
+    `${timeoutMs}`,
   ]);
   const limit = AbortSignal.timeout(seconds * 1_000 + 60_000);
   const ended = once(worker, 'exit', { signal: limit }).then(([code]) => {
@@ -125,6 +133,7 @@ function judge(all: readonly Seen[], boundMs: number): Omit<RaceResult, 'failove
     reads: all.reduce((sum, { readCount }) => sum + readCount, 0),
     writes: all.reduce((sum, { writes }) => sum + Object.keys(writes).length, 0),
     stale,
+    slowestMs: Math.round(Math.max(...all.map((each) => each.slowestMs))),
   };
 }
 

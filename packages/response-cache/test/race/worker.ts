@@ -13,9 +13,16 @@ export interface Seen {
   /** When the invalidation behind each version of each key was acknowledged. */
   readonly writes: Record<string, number>;
   readonly readCount: number;
+  /** The longest read, without the time in which the process itself stood still. */
+  readonly slowestMs: number;
 }
 
-const [portsText, secondsText, without] = process.argv.slice(2) as [string, string, string];
+const [portsText, secondsText, without, timeoutText] = process.argv.slice(2) as [
+  string,
+  string,
+  string,
+  string,
+];
 const keyCount = 60;
 const readers = 24;
 /* A key is left alone for a while after most writes, so that what is stale stays visible. */
@@ -43,11 +50,12 @@ const client =
 const database = new Redis(databasePort, { db: 1 });
 for (const each of [client, database]) each.on('error', () => {});
 const store = tieredStore(client, { keyPrefix: 'race:' });
-const cache = new JsonCache({ store, ttl: 600_000, logger: false, timeoutMs: 5_000 });
+const cache = new JsonCache({ store, ttl: 600_000, logger: false, timeoutMs: Number(timeoutText) });
 
 const reads: Record<string, number> = {};
 const writes: Record<string, number> = {};
 let readCount = 0;
+let slowestMs = 0;
 /* The same for all processes of the machine. */
 const now = (): number => Number(process.hrtime.bigint() / 1_000n) / 1_000;
 const writesUntil = now() + Number(secondsText) * 1_000 - readOnMs;
@@ -60,8 +68,10 @@ const tagOf = (key: string): string[] => (Number(key.slice(1)) % 2 === 0 ? [] : 
  * process has looked at its sockets, which is when it could know.
  */
 let lookedAt = now();
+let stoodStillMs = 0;
 setInterval(() => {
   const at = now();
+  stoodStillMs += Math.max(0, at - lookedAt - 20);
   setImmediate(() => (lookedAt = at));
 }, 1).unref();
 
@@ -69,6 +79,7 @@ async function read(): Promise<void> {
   while (now() < endsAt) {
     const key = anyKey();
     const askedAt = lookedAt;
+    const [since, stoodStillBefore] = [now(), stoodStillMs];
     const tags = tagOf(key);
     const answer = await cache.answer(
       key,
@@ -79,6 +90,7 @@ async function read(): Promise<void> {
       },
       tags.length === 0 ? {} : { tags },
     );
+    slowestMs = Math.max(slowestMs, now() - since - (stoodStillMs - stoodStillBefore));
     const version = answer instanceof Answer ? answer.json : String(answer);
     const what = `${key} ${version}`;
     reads[what] = Math.max(reads[what] ?? 0, askedAt);
@@ -110,4 +122,4 @@ await Promise.all([write(), ...Array.from({ length: readers }, read)]);
 cache.close();
 client.disconnect();
 database.disconnect();
-process.send!({ reads, writes, readCount } satisfies Seen, () => process.disconnect());
+process.send!({ reads, writes, readCount, slowestMs } satisfies Seen, () => process.disconnect());

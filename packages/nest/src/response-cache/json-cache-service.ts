@@ -29,7 +29,10 @@ export interface AnswerOf {
 }
 
 /** How a value of `wrap` is kept. */
-export type WrapOptions = Pick<AnswerOptions, 'ttl' | 'stale' | 'early' | 'tags' | 'staleOnError'>;
+export type WrapOptions = Pick<
+  AnswerOptions,
+  'ttl' | 'stale' | 'early' | 'renew' | 'patience' | 'tags' | 'staleOnError'
+>;
 
 /**
  * The cache behind `@JsonCache`: the responses of its routes, and your own values.

@@ -21,6 +21,17 @@ export interface AnswerOptions {
    */
   early?: boolean | 'now' | undefined;
   /**
+   * `'behind'`: no caller waits for a renewal. Who finds an outdated response within `stale`, or one to be renewed `early`, gets
+   * it at once, and `produce` runs behind that: once for all processes that share the store.
+   * @default that caller makes the new one and waits for it
+   */
+  renew?: 'behind' | undefined;
+  /**
+   * As `renew: 'behind'`, but who finds the outdated response first waits for the new one, for so many milliseconds at most.
+   * @default no limit; with `renew: 'behind'`, 0
+   */
+  patience?: number | undefined;
+  /**
    * Tags for `invalidate`; true if the producer supplies them through `shared`.
    * @default none
    */

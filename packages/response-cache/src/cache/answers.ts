@@ -3,7 +3,9 @@ import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/flight.ts
 import { useOf } from '../answer/freshness.ts';
 import type { Found, JsonStore } from '../store/json-store.ts';
 import { givenUp, Lookup } from './lookup.ts';
-import type { Productions } from './productions.ts';
+import type { Productions, Wanted } from './productions.ts';
+import type { Renewals } from './renewals.ts';
+import { positiveInteger } from '../validate/positive-integer.ts';
 import type { Count, Counters, Tally } from '../counts/stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { Versions } from '../store/tag-versions.ts';
@@ -36,6 +38,7 @@ export class Answers {
   readonly #health: StoreHealth;
   readonly #counters: Counters;
   readonly #productions: Productions;
+  readonly #renewals: Renewals;
   readonly #unsealed = new Unsealed();
   /* That of the hit before, which mostly is under the same key and was made in the same turn. */
   #ahead: ReadAhead | undefined;
@@ -45,12 +48,14 @@ export class Answers {
     health: StoreHealth,
     { counters, count }: Tally,
     productions: Productions,
+    renewals: Renewals,
   ) {
     this.#count = count;
     this.#store = store;
     this.#health = health;
     this.#counters = counters;
     this.#productions = productions;
+    this.#renewals = renewals;
     productions.lookAgain = (key, produce, options) => this.answer(key, produce, options);
   }
 
@@ -266,10 +271,33 @@ export class Answers {
       return found;
     }
     const old = use === 'renew' ? new Answer(found.json, found, 'stale', found.seal) : found;
-    if (this.#productions.running(key) === undefined)
-      return this.#productions.renew({ key, produce, options }, old);
+    if (this.#productions.running(key) === undefined) {
+      if (options.renew !== 'behind' && options.patience === undefined)
+        return this.#productions.renew({ key, produce, options }, old);
+      return this.#renewBehind({ key, produce, options }, old);
+    }
     this.#count(use === 'renew' ? 'stale' : 'hits', key);
     return old;
+  }
+
+  #renewBehind(wanted: Wanted, old: Answer): Kept | Promise<Outcome> {
+    const { key, options } = wanted;
+    const giveOld = (): Answer => {
+      this.#count(old.source === 'stale' ? 'stale' : 'hits', key);
+      return old;
+    };
+    const { patience } = options;
+    if (patience !== undefined) positiveInteger('patience', patience);
+    const renewal = this.#renewals.start(wanted, old);
+    if (patience === undefined) return giveOld();
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const timer = setTimeout(() => resolve(undefined), patience);
+    return Promise.race([renewal, promise]).then((outcome) => {
+      clearTimeout(timer);
+      if (outcome === undefined) return giveOld();
+      this.#count('misses', key);
+      return outcome;
+    });
   }
 
   /**

@@ -12,12 +12,15 @@ import type { CacheLogger } from '../outages/logger.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
 import { Productions } from './productions.ts';
+import { Renewals } from './renewals.ts';
 import { zeroCounters, type Count, type Counters, type JsonCacheStats } from '../counts/stats.ts';
 import { seal } from '../answer/seal.ts';
 import { StoreHealth } from '../outages/store-health.ts';
 import { Unshared } from '../answer/unshared.ts';
 
 const noOptions: AnswerOptions = {};
+/* A key for each user would fill the log. */
+const maxFailing = 20;
 
 /** How a value of {@link JsonCache.set} is kept. */
 export interface SetOptions {
@@ -68,7 +71,15 @@ export class JsonCache {
     const [health, tally] = [this.#health, { counters: this.#counters, count }];
     const keeper = new Keeper(store, health, tally.counters);
     this.#productions = new Productions(keeper, health, tally, { ttl, keyPrefix });
-    this.#answers = new Answers(store, health, tally, this.#productions);
+    const failing = new Set<string>();
+    const renewals = new Renewals(store, health, this.#productions, (key, error) => {
+      // The first for each key: callers meet the failure itself once the old value is too old.
+      if (failing.has(key) || failing.size === maxFailing) return;
+      failing.add(key);
+      const reason = error instanceof Error ? error.message : String(error);
+      health.warn(`The renewal of "${key}" behind its responses failed: ${reason}`);
+    });
+    this.#answers = new Answers(store, health, tally, this.#productions, renewals);
   }
 
   /** Live counters: copy them to compare. */

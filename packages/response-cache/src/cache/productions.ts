@@ -18,7 +18,7 @@ import { Unshared } from '../answer/unshared.ts';
 const flightLifetimeMs = 30_000;
 
 /** What a caller asks for: the value under a key, and how it is made where the store has none. */
-interface Wanted {
+export interface Wanted {
   readonly key: string;
   readonly produce: Producer;
   readonly options: AnswerOptions;
@@ -124,6 +124,11 @@ export class Productions {
         throw error;
       },
     );
+  }
+
+  /** As `renew`, for nobody: it counts as no miss, and a failure is the caller's. */
+  renewBehind(wanted: Wanted, old: Answer): Promise<Outcome> {
+    return this.#fly(wanted, undefined, '', old).promise;
   }
 
   #fly(

@@ -197,6 +197,11 @@ export class StoreHealth {
     await Promise.race([all(), over]);
   }
 
+  /** Writes a line, whatever the logger does. */
+  warn(line: string): void {
+    this.#logger?.warn(line);
+  }
+
   /** Ends the probing, and with it any way out of an outage. */
   close(): void {
     this.#isClosed = true;

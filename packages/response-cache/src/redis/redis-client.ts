@@ -6,7 +6,13 @@ const scanStep = 1_000;
 export interface IoredisClient {
   readonly status: string;
   get(key: string): Promise<string | null>;
-  set(key: string, value: string, milliseconds: 'PX', ttl: number): Promise<unknown>;
+  set(
+    key: string,
+    value: string,
+    milliseconds: 'PX',
+    ttl: number,
+    ifAbsent?: 'NX',
+  ): Promise<unknown>;
   del(key: string): Promise<unknown>;
   mget(keys: string[]): Promise<(string | null)[]>;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
@@ -30,7 +36,7 @@ export interface NodeRedisClient {
   /** A cluster has none. */
   readonly isReady?: boolean;
   get(key: string): Promise<unknown>;
-  set(key: string, value: string, options: { PX: number }): Promise<unknown>;
+  set(key: string, value: string, options: { PX: number; NX?: true }): Promise<unknown>;
   del(key: string): Promise<unknown>;
   mGet(keys: string[]): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -50,6 +56,8 @@ export interface RedisCommands {
   requireReady(): void;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, ttl: number): Promise<unknown>;
+  /** Whether there was none. */
+  setIfAbsent(key: string, value: string, ttl: number): Promise<boolean>;
   del(key: string): Promise<unknown>;
   mget(keys: string[]): Promise<(string | null)[]>;
   script(script: string, keys: string[], args: string[]): Promise<unknown>;
@@ -87,6 +95,8 @@ function ofIoredis(client: IoredisClient): RedisCommands {
     },
     get: (key) => client.get(key),
     set: (key, value, ttl) => client.set(key, value, 'PX', ttl),
+    setIfAbsent: async (key, value, ttl) =>
+      (await client.set(key, value, 'PX', ttl, 'NX')) !== null,
     del: (key) => client.del(key),
     mget: (keys) => (batches ? mgetAtOnce(client, keys) : client.mget(keys)),
     script: (script, keys, args) => client.eval(script, keys.length, ...keys, ...args),
@@ -125,6 +135,8 @@ function ofNodeRedis(client: NodeRedisClient): RedisCommands {
     },
     get: (key) => client.get(key) as Promise<string | null>,
     set: (key, value, ttl) => client.set(key, value, { PX: ttl }),
+    setIfAbsent: async (key, value, ttl) =>
+      (await client.set(key, value, { PX: ttl, NX: true })) !== null,
     del: (key) => client.del(key),
     mget: (keys) => client.mGet(keys) as Promise<(string | null)[]>,
     script: (script, keys, args) => client.eval(script, { keys, arguments: args }),

@@ -73,6 +73,11 @@ export class RedisStore implements JsonStore {
     return reads === undefined ? done : done.then((reply) => reads.repliedTo().then(() => reply));
   }
 
+  claim(key: string, ms: number): Promise<boolean> {
+    this.#client.requireReady();
+    return this.#client.setIfAbsent(this.keyOf(key), '1', ms);
+  }
+
   delete(key: string): Promise<unknown> {
     this.#client.requireReady();
     return this.#client.del(this.keyOf(key));

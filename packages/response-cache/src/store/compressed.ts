@@ -54,6 +54,7 @@ export function compressed(store: JsonStore, options: CompressedOptions = {}): J
     ...(store.replace && {
       replace: (key, old, raw, ttl) => store.replace!(key, old, pack(raw), ttl),
     }),
+    ...(store.claim && { claim: (key, ms) => store.claim!(key, ms) }),
     ...(store.drops && { drops: store.drops }),
     ...(store.close && { close: () => store.close!() }),
     holdsForeignValue: (error) => store.holdsForeignValue?.(error) === true,

@@ -37,6 +37,12 @@ export interface JsonStore {
   replace?(key: string, old: string, raw: string, ttl: number): Promise<boolean>;
 
   /**
+   * For stores shared by several processes: true for the first that asks under `key`, until `ms` milliseconds have passed or
+   * `key` is deleted. Without it, each process renews for itself.
+   */
+  claim?(key: string, ms: number): boolean | Promise<boolean>;
+
+  /**
    * Tells what no longer holds. Only a store that notices every change, by whatever process, has it; without it, no
    * response is answered by the HTTP engine.
    */

@@ -117,6 +117,10 @@ export class TieredStore implements JsonStore {
     await this.#change(key, () => this.#redis.set(key, raw, ttl));
   }
 
+  claim(key: string, ms: number): Promise<boolean> {
+    return this.#redis.claim(key, ms);
+  }
+
   async delete(key: string): Promise<void> {
     await this.#change(key, () => this.#redis.delete(key));
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import type { JsonStore } from '../src/store/json-store.ts';
 import type { Lease } from '../src/store/lease.ts';
@@ -27,6 +28,7 @@ const ofStore: Readonly<Waits> = {
   clear: true,
   lease: true,
   replace: true,
+  claim: true,
 };
 const ofTags: Readonly<Record<Exclude<keyof TagVersions, 'epoch'>, true>> = {
   ticket: true,
@@ -70,6 +72,7 @@ function storeThatHangsAt(what: string): JsonStore & { released: number } {
         memory.set(key, raw, ttl);
         return true;
       }),
+    claim: () => hangs('claim', () => true),
     tags: {
       ticket: () => hangs('tags.ticket', () => memory.tags.ticket()),
       read: (tags: readonly string[]) => hangs('tags.read', () => memory.tags.read(tags)),
@@ -87,6 +90,12 @@ const calls: Readonly<Record<string, (cache: JsonCache, key: string) => unknown>
   'answer, tagged': (cache, key) => cache.answer(key, async () => 1, { tags: ['t'] }),
   'answer, renewed': (cache, key) =>
     cache.answer(key, async () => 1, { tags: ['t'], ttl: 1, stale: 60_000, early: 'now' }),
+  'answer, renewed behind': async (cache, key) => {
+    const behind = { ttl: 1, stale: 60_000, renew: 'behind', patience: 60_000 } as const;
+    await cache.answer(key, async () => 1, behind);
+    await sleep(2);
+    return cache.answer(key, async () => 2, behind);
+  },
   peek: (cache, key) => cache.peek(key),
   get: (cache, key) => cache.get(key),
   getMany: (cache, key) => cache.getMany([key, 'other']),

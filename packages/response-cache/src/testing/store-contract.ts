@@ -271,6 +271,17 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(await common.get(key), '2');
     });
 
+    it('grants a claim once, until it is deleted', async (test) => {
+      const common = store();
+      if (common.claim === undefined) return test.skip('the store has no claim()');
+      const key = freshKey();
+      const asked = await Promise.all([1, 2, 3].map(() => common.claim!(key, 60_000)));
+      assert.deepEqual(asked.toSorted(), [false, false, true]);
+      assert.equal(await common.claim(key, 60_000), false);
+      await common.delete(key);
+      assert.equal(await common.claim(key, 60_000), true);
+    });
+
     it('replaces the value that it is given, and no other', async (test) => {
       const common = store();
       if (common.replace === undefined) return test.skip('the store has no replace()');

@@ -43,7 +43,7 @@ const ofAnyObject: ReadonlySet<PropertyKey> = new Set([
 
 /* Own properties that Node, the engine, Express, Fastify, Nest and cookie parsers give each request. */
 const ofEachRequest: ReadonlySet<string> = new Set(
-  'id params raw query log body res route next baseUrl originalUrl url method httpVersion httpVersionMajor httpVersionMinor complete aborted upgrade socket client connection statusCode statusMessage rawHeaders rawTrailers headers headersDistinct trailers trailersDistinct joinDuplicateHeaders cookies signedCookies secret hosts stream domain readable startTime'.split(
+  'id params raw query log body res route next baseUrl originalUrl url method httpVersion httpVersionMajor httpVersionMinor complete aborted upgrade socket client connection statusCode statusMessage rawHeaders rawTrailers headers headersDistinct trailers trailersDistinct joinDuplicateHeaders cookies signedCookies secret hosts protocol host hostname stream domain readable startTime'.split(
     ' ',
   ),
 );

@@ -57,6 +57,9 @@ const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'getPeerX509Certificate',
 ]);
 
+/* Their getters ask for the address to see whether a proxy is to be trusted; what they return is part of the key. */
+const ofOrigin = ['protocol', 'host', 'hostname'] as const;
+
 /* A property that was replaced, which costs a tenth of one that is defined and deleted. */
 interface Swapped {
   readonly target: Target;
@@ -83,6 +86,7 @@ export class Observation {
     this.#swap(raw, 'headers', new Proxy(headers, new HeadersTrap(reads)), headers);
     this.#swap(raw, 'rawHeaders', new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders')));
     this.#swap(raw, 'socket', new Proxy({}, new SocketTrap(reads, raw, 'socket')));
+    for (const name of ofOrigin) this.#exemptGetter(own, name);
     for (const name of ['cookies', 'signedCookies']) {
       const cookies = own[name];
       if (typeof cookies === 'object' && cookies !== null)
@@ -115,6 +119,12 @@ export class Observation {
       this.#swapped.push({ target, name, stand, before, isOwn });
     // HTTP/2 has getters alone.
     else this.#define(target, name, () => stand);
+  }
+
+  #exemptGetter(target: Target, name: string): void {
+    if (!(name in target) || Object.hasOwn(target, name)) return;
+    const prototype = Object.getPrototypeOf(target) as object;
+    this.#define(target, name, () => unobserved(() => Reflect.get(prototype, name, target)));
   }
 
   #watchProperties(target: Target, of: string): void {
@@ -262,25 +272,6 @@ class RawHeadersTrap extends LazyTrap {
 /* The address is the only way in which a response may depend on the connection. */
 class SocketTrap extends LazyTrap {
   protected note(name: PropertyKey): void {
-    if (ofPeer.has(name) && !this.reads.isPeerRead && !isAskedForOrigin())
-      this.reads.isPeerRead = true;
+    if (ofPeer.has(name)) this.reads.isPeerRead = true;
   }
-}
-
-/* `at IncomingMessage.protocol (…)`, `at get protocol (…)`, `at Request.get [as host] (…)` */
-const originGetter =
-  /^\s*at (?:[\w$]+\.)?(?:get )?(?:get \[as )?(?:protocol|host|hostname)\b[^(]*\(/;
-
-/*
- * Whether a getter of Express or Fastify reads the address to see if a proxy is to be trusted: what it returns is part of the
- * key. A frame that is not recognised counts as any other read.
- */
-function isAskedForOrigin(): boolean {
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 6;
-  const { stack = '' } = new Error('read');
-  Error.stackTraceLimit = stackTraceLimit;
-  // Of this function, `note` and `get`; the next frame has read the property.
-  const reader = stack.split('\n')[4] ?? '';
-  return originGetter.test(reader);
 }

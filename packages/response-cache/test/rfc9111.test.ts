@@ -2,7 +2,7 @@
 // listed there as different.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { fastify, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyInstance, type InjectOptions } from 'fastify';
 import { fastifyCache } from '../src/adapters/fastify.ts';
 import { JsonCache, type CacheHeader, type CachePolicy } from '../src/index.ts';
 
@@ -28,12 +28,7 @@ async function serve(t: TestContext, setting: Setting = {}): Promise<FastifyInst
   return app;
 }
 
-type Ask = Parameters<FastifyInstance['inject']>[0];
-
-async function run(
-  app: FastifyInstance,
-  how: Exclude<Ask, string | undefined> = {},
-): Promise<number> {
+async function run(app: FastifyInstance, how: InjectOptions = {}): Promise<number> {
   const response = await app.inject({ url: '/', ...how });
   return (response.json() as { run: number }).run;
 }

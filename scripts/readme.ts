@@ -21,6 +21,7 @@ import { deferGrid, measuredSinks } from './defer-grid-tables.ts';
 import { deferShort, deferSummary } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
 import { doctorProveText } from './doctor-prove-table.ts';
+import { filesTables } from './files-table.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { loggerTables } from './logger-table.ts';
 import type { GridResult } from '../benchmarks/defer-grid/grid-result.ts';
@@ -98,6 +99,10 @@ if (cachedPeers.length > 0) {
 const engineCosts = readResult('engine-costs');
 if (engineCosts !== undefined) {
   replaceBlock('docs/design/http.md', 'engine-costs', engineCostsTable(engineCosts));
+}
+const filesResult = readResult('files');
+if (filesResult !== undefined) {
+  replaceBlock('packages/http/README.md', 'files', filesTables(filesResult));
 }
 const frameworks = runsOf('frameworks');
 replaceBlock('packages/http/README.md', 'frameworks', frameworksTables(frameworks));

@@ -82,6 +82,10 @@ declare class Port {
   watch(): void;
   /** Writes at once: how many bytes the kernel has not taken, -1 when the connection is gone. */
   write(slot: number, generation: number, sequence: number, flags: number, data: Uint8Array): number;
+  /** Sends a part of a file: how many bytes have left when it is over at once, nothing while it is under way. */
+  sendFile(slot: number, generation: number, sequence: number, range: FileRange): number | null;
+  /** Ends the part of a file that is under way, if any: how many bytes of the last one have left. */
+  endFile(slot: number, generation: number): number;
   /** Closes at once, and says how many bytes the kernel has not taken. */
   close(slot: number, generation: number, reset: boolean): number;
   /** Stops reporting the body. */
@@ -122,6 +126,22 @@ export interface Detached {
   fd: number;
   /** What was read behind the head. */
   head: Buffer;
+}
+
+/** A part of a file. */
+export interface FileRange {
+  /** The descriptor. */
+  fd: number;
+  /** Its first byte, or -1 for the descriptor's own position. */
+  at: number;
+  /** How many bytes at the most. */
+  length: number;
+  /** The bytes of a chunk; 0 without chunks. */
+  chunk: number;
+  /** The device of the file, as `fs.fstatSync` gives it. */
+  device: number;
+  /** Its number there. */
+  inode: number;
 }
 
 /** An answer to be kept. Texts are of characters up to U+00FF, as they are sent. */

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use crate::file::FilePart;
 use crate::kept_answer::KeptAnswer;
 
 /// What was written for a request that is not the first in line.
@@ -23,6 +24,10 @@ pub(crate) struct Answers {
     pub shared: Option<&'static [u8]>,
     /// Sent after the queue: the body of a kept answer, and how much of it has left.
     body: Option<(Arc<KeptAnswer>, usize)>,
+    /// Sent after the queue: a part of a file, and the bytes behind it.
+    pub file: Option<Box<FilePart>>,
+    /// How many bytes have left of the last one that is over.
+    pub moved: u64,
     /// The number the next request gets.
     next: u32,
     /// The number of the request whose response is being sent.
@@ -121,7 +126,32 @@ impl Answers {
 
     /// Bytes that the kernel has not taken.
     pub fn unsent(&self) -> usize {
-        self.queue.len() - self.sent + self.shared.map_or(0, <[u8]>::len) + self.lent().len()
+        let file = self.file.as_ref();
+        self.queue.len() - self.sent
+            + self.shared.map_or(0, <[u8]>::len)
+            + self.lent().len()
+            + file.map_or(0, |file| file.left() as usize + file.behind.len())
+    }
+
+    /// The part of a file is next.
+    pub fn is_file_next(&self) -> bool {
+        self.file.is_some() && self.queued().is_empty() && self.lent().is_empty()
+    }
+
+    /// The part of a file is over, however much of it has left: what was behind it is next.
+    pub fn end_file(&mut self) {
+        if let Some(file) = self.file.take() {
+            self.moved = file.moved;
+            self.queue.extend_from_slice(&file.behind);
+        }
+    }
+
+    /// The place of bytes that follow all others.
+    fn tail(&mut self) -> &mut Vec<u8> {
+        match &mut self.file {
+            Some(file) => &mut file.behind,
+            None => &mut self.queue,
+        }
     }
 
     pub fn turn(&self, sequence: u32) -> Turn {
@@ -149,19 +179,22 @@ impl Answers {
 
     /// Sends the body of a kept answer from the store, after what is in the queue.
     pub fn lend_body(&mut self, answer: Arc<KeptAnswer>) {
-        self.body = Some((answer, 0));
+        match &mut self.file {
+            Some(file) => file.behind.extend_from_slice(answer.body()),
+            None => self.body = Some((answer, 0)),
+        }
     }
 
     /// For bytes of the engine's own.
     pub fn queue(&mut self) -> &mut Vec<u8> {
         self.own();
-        &mut self.queue
+        self.tail()
     }
 
     /// Adds bytes to the response in turn.
     pub fn push(&mut self, bytes: &[u8], wrap: Wrap) {
         self.own();
-        append(&mut self.queue, bytes, wrap);
+        append(self.tail(), bytes, wrap);
     }
 
     /// Copies the body in the store, so that something can be queued after it.
@@ -197,7 +230,7 @@ impl Answers {
             };
             if !next.bytes.is_empty() {
                 self.own();
-                self.queue.extend_from_slice(&next.bytes);
+                self.tail().extend_from_slice(&next.bytes);
             }
             if !next.ended {
                 return false;

@@ -40,6 +40,8 @@ pub(crate) enum Note {
         inactive: bool,
     },
     End,
+    /// A part of a file is over.
+    File,
     Close {
         errno: u32,
     },
@@ -205,6 +207,7 @@ impl Batch {
                 );
             }
             Note::End => self.put(kind::END, whom, &[]),
+            Note::File => self.put(kind::FILE, whom, &[]),
             Note::Lines { are_due } => {
                 self.put(kind::LINES, whom, &[(lines::ARE_DUE, are_due.into())]);
             }

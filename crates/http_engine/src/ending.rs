@@ -143,6 +143,10 @@ impl Engine {
             self.holding -= 1;
         }
         self.set_pending(whom.slot, 0);
+        if let Some(file) = connection.answers.file.take() {
+            self.lost_files
+                .insert((whom.slot, whom.generation), file.moved);
+        }
         // An owner that has not heard of it may listen for errors.
         if connection.owner != Owner::Unaware || errno != 0 {
             self.batch.note(

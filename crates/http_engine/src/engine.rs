@@ -2,6 +2,7 @@
 
 mod turn;
 
+use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -87,6 +88,8 @@ pub struct Engine {
     pub(crate) dirty: Vec<u32>,
     /// Connections whose last bytes wait in the kernel for more.
     pub(crate) corked: Vec<Whom>,
+    /// How far parts of files had come whose connections are gone, until their owner asks: by slot and generation.
+    pub(crate) lost_files: HashMap<(u32, u32), u64>,
     pub(crate) reserve: Reserve,
     pub(crate) now_ms: u64,
     /// When the requests that are being read were found, by the same clock.
@@ -156,6 +159,7 @@ impl Engine {
             upgrading: Vec::new(),
             dirty: Vec::new(),
             corked: Vec::new(),
+            lost_files: HashMap::new(),
             reserve: Reserve::new(),
             now_ms: sys::now_ms(),
             read_at: Duration::ZERO,

@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 pub use kernel::Errno;
@@ -67,6 +68,10 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
 
 /// Sends what the kernel takes now. `Ok(0)` when it takes nothing.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    send_with(fd, bytes, 0)
+}
+
+fn send_with(fd: &OwnedFd, bytes: &[u8], flags: c_int) -> Result<usize, Errno> {
     loop {
         // SAFETY: the kernel reads `bytes.len()` bytes of a live slice.
         let sent = unsafe {
@@ -74,13 +79,18 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
                 fd.as_raw_fd(),
                 bytes.as_ptr().cast(),
                 bytes.len(),
-                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL,
+                libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL | flags,
             )
         };
         if let Some(result) = sent_bytes(sent) {
             return result;
         }
     }
+}
+
+/// As [`send`], of bytes that others follow at once.
+pub(crate) fn send_more(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
+    send_with(fd, bytes, libc::MSG_MORE)
 }
 
 /// As [`send`], several pieces in one call.
@@ -120,6 +130,143 @@ fn sent_bytes(sent: isize) -> Option<Result<usize, Errno>> {
             libc::EAGAIN | libc::ENOBUFS => Some(Ok(0)),
             error => Some(Err(error)),
         },
+    }
+}
+
+/// Sends what the kernel takes of a file, from `at` or from the descriptor's position; `Ok(0)` at its end. The socket does not block.
+pub(crate) fn send_file(
+    socket: &OwnedFd,
+    file: &impl AsRawFd,
+    at: Option<u64>,
+    length: usize,
+) -> Result<usize, Errno> {
+    let mut offset = at.unwrap_or(0) as libc::off_t;
+    let place = match at {
+        Some(_) => &raw mut offset,
+        None => std::ptr::null_mut(),
+    };
+    loop {
+        // SAFETY: `place` is null, or points at `offset`, which lives through the call.
+        let sent = unsafe { libc::sendfile(socket.as_raw_fd(), file.as_raw_fd(), place, length) };
+        match sent {
+            0.. => return Ok(sent as usize),
+            _ if errno() == libc::EINTR => {}
+            _ => return Err(errno()),
+        }
+    }
+}
+
+pub(crate) fn is_non_blocking(fd: &OwnedFd) -> bool {
+    // SAFETY: no memory is passed.
+    let flags = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GETFL) };
+    flags >= 0 && flags & libc::O_NONBLOCK != 0
+}
+
+pub(crate) fn stat(fd: &OwnedFd) -> Result<libc::stat, Errno> {
+    // SAFETY: an all-zero value is valid.
+    let mut stat: libc::stat = unsafe { mem::zeroed() };
+    // SAFETY: the call fills `stat`.
+    check(unsafe { libc::fstat(fd.as_raw_fd(), &mut stat) })?;
+    Ok(stat)
+}
+
+/// The position at which a descriptor reads next.
+pub(crate) fn position(fd: &impl AsRawFd) -> Result<u64, Errno> {
+    // SAFETY: no memory is passed.
+    let at = unsafe { libc::lseek(fd.as_raw_fd(), 0, libc::SEEK_CUR) };
+    u64::try_from(at).map_err(|_| errno())
+}
+
+pub(crate) fn page_size() -> u64 {
+    static SIZE: OnceLock<u64> = OnceLock::new();
+    // SAFETY: no memory is passed.
+    *SIZE.get_or_init(|| unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as u64)
+}
+
+/// Linux 6.5, the same number on every processor. The C library has no function for it.
+const CACHESTAT: libc::c_long = 451;
+
+/// How many pages of a part of a file are in memory, where the kernel counts them.
+pub(crate) fn cached_pages(file: &impl AsRawFd, at: u64, length: u64) -> Option<u64> {
+    let range = [at, length];
+    // The first of five counts.
+    let mut counts = [0_u64; 5];
+    // SAFETY: the kernel reads two words and writes five, which live through the call.
+    let result = unsafe {
+        libc::syscall(
+            CACHESTAT,
+            file.as_raw_fd(),
+            range.as_ptr(),
+            counts.as_mut_ptr(),
+            0,
+        )
+    };
+    (result == 0).then_some(counts[0])
+}
+
+/// True where `mincore` tells this process the truth about a file: from Linux 5.2 on, that of other users is said to be in memory.
+pub(crate) fn shows_pages(stat: &libc::stat) -> bool {
+    /// The user of files whose own one has no number in this user namespace.
+    const NOBODY: libc::uid_t = 65534;
+    // SAFETY: no memory is passed.
+    let user = unsafe { libc::geteuid() };
+    stat.st_uid == user || user == 0 && stat.st_uid != NOBODY
+}
+
+/// True where all pages of a part of a file are in memory.
+pub(crate) fn is_resident(file: &impl AsRawFd, at: u64, length: u64) -> bool {
+    let page = page_size();
+    let start = at / page * page;
+    let length = (at + length - start) as usize;
+    // SAFETY: a mapping of its own, which nobody reads.
+    let map = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            start as libc::off_t,
+        )
+    };
+    if map == libc::MAP_FAILED {
+        return false;
+    }
+    let mut pages = vec![0_u8; length.div_ceil(page as usize)];
+    // SAFETY: `pages` has a byte for each page of the mapping, which ends here.
+    let result = unsafe {
+        let result = libc::mincore(map, length, pages.as_mut_ptr());
+        libc::munmap(map, length);
+        result
+    };
+    result == 0 && pages.iter().all(|page| page & 1 == 1)
+}
+
+/// Reads a byte of a file if that waits for no disk.
+pub(crate) fn read_now(file: &impl AsRawFd, at: u64) -> Result<(), Errno> {
+    const NO_WAIT: c_int = 8;
+    let mut byte = 0_u8;
+    let piece = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    // By its number: glibc has the function from 2.26 on. SAFETY: one piece of one byte, which lives through the call.
+    let read = unsafe {
+        libc::syscall(
+            libc::SYS_preadv2,
+            file.as_raw_fd(),
+            &raw const piece,
+            1_usize,
+            at as usize,
+            0_usize,
+            NO_WAIT,
+        )
+    };
+    match read {
+        1 => Ok(()),
+        // Behind the end of the file.
+        0 => Err(libc::ENODATA),
+        _ => Err(errno()),
     }
 }
 

@@ -27,6 +27,8 @@ pub mod kind {
     pub const END: u32 = 11;
     /// Lines of the engine's own answers wait.
     pub const LINES: u32 = 12;
+    /// A part of a file has left, or goes no further.
+    pub const FILE: u32 = 13;
 }
 
 /// A word of two numbers.

@@ -5,6 +5,7 @@ use crate::batch::Note;
 use crate::connection::{Connection, Owner, Stage};
 use crate::cork::uncork;
 use crate::engine::Engine;
+use crate::send_file::Moved;
 use crate::sys;
 use crate::wire::{command, outstanding, pair, write_flags as flags};
 
@@ -51,7 +52,7 @@ impl Engine {
         self.uncork_all();
     }
 
-    fn take_all(&mut self) -> bool {
+    pub(crate) fn take_all(&mut self) -> bool {
         let is_any = self.take_commands();
         self.outstanding.reset();
         is_any
@@ -77,7 +78,8 @@ impl Engine {
         };
         self.with(slot, generation, |engine, connection| {
             let now = order.has(flags::RAW) || connection.answers.turn(sequence) == Turn::Now;
-            if now && bytes.len() >= LARGE && !connection.interest.writes() {
+            let is_behind_file = connection.answers.file.is_some();
+            if now && bytes.len() >= LARGE && !connection.interest.writes() && !is_behind_file {
                 engine.write_large(connection, order, bytes);
             } else {
                 engine.carry_out(connection, order, bytes, None);
@@ -296,36 +298,20 @@ impl Engine {
         if had_to_wait && connection.answers.shared.is_some() {
             connection.answers.own();
         }
-        let shared = connection.answers.shared.take();
-        let bytes = shared.unwrap_or_else(|| connection.answers.queued());
-        let body = connection.answers.lent();
-        let is_any = !bytes.is_empty() || !body.is_empty();
-        if is_any {
-            let length = bytes.len();
-            let result = if body.is_empty() {
-                sys::send(&connection.fd, bytes)
-            } else {
-                sys::send_pieces(&connection.fd, &[bytes, body])
-            };
-            let sent = match result {
-                Ok(sent) => sent,
-                Err(errno) => {
-                    self.release(connection, errno);
-                    return false;
-                }
-            };
-            if sent > 0 {
-                connection.last_active = self.now_ms;
-                connection.bytes_written += sent as u64;
+        let mut is_any = false;
+        loop {
+            match self.send_bytes(connection) {
+                Some(was_any) => is_any |= was_any,
+                None => return false,
             }
-            match shared {
-                Some(bytes) if sent < length => {
-                    let mut rest = self.lend();
-                    rest.extend_from_slice(&bytes[sent..]);
-                    connection.answers.replace(rest);
-                }
-                Some(_) => {}
-                None => connection.answers.advance(sent),
+            if !connection.answers.is_file_next() {
+                break;
+            }
+            is_any = true;
+            match self.move_file(connection) {
+                Moved::Gone => return false,
+                Moved::Waits => break,
+                Moved::Over => {}
             }
         }
         let unsent = connection.answers.unsent();
@@ -358,5 +344,42 @@ impl Engine {
             return false;
         }
         true
+    }
+
+    /// Sends what is in memory, up to a part of a file, and says whether there was anything. `None` when the connection is gone.
+    fn send_bytes(&mut self, connection: &mut Box<Connection>) -> Option<bool> {
+        let shared = connection.answers.shared.take();
+        let bytes = shared.unwrap_or_else(|| connection.answers.queued());
+        let body = connection.answers.lent();
+        let is_any = !bytes.is_empty() || !body.is_empty();
+        if is_any {
+            let length = bytes.len();
+            let result = if body.is_empty() {
+                sys::send(&connection.fd, bytes)
+            } else {
+                sys::send_pieces(&connection.fd, &[bytes, body])
+            };
+            let sent = match result {
+                Ok(sent) => sent,
+                Err(errno) => {
+                    self.release(connection, errno);
+                    return None;
+                }
+            };
+            if sent > 0 {
+                connection.last_active = self.now_ms;
+                connection.bytes_written += sent as u64;
+            }
+            match shared {
+                Some(bytes) if sent < length => {
+                    let mut rest = self.lend();
+                    rest.extend_from_slice(&bytes[sent..]);
+                    connection.answers.replace(rest);
+                }
+                Some(_) => {}
+                None => connection.answers.advance(sent),
+            }
+        }
+        Some(is_any)
     }
 }

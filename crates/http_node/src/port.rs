@@ -18,10 +18,20 @@ use crate::loop_handles::{LoopHandles, Source};
 use crate::memory::HeldMemory;
 use crate::sender::Sender;
 use crate::shapes::{
-    JsAddress, JsDetached, JsListenOptions, JsProxyHeader, JsSettings, bind_of, proxies_of,
+    JsAddress, JsDetached, JsFileRange, JsListenOptions, JsProxyHeader, JsSettings, bind_of,
+    proxies_of,
 };
 use crate::shared::Shared;
 use crate::turn::{on_prepare, on_ready, on_wake};
+
+/// How much of a part of a file has left, or nothing while it is under way.
+struct Over(Option<u64>);
+
+impl Default for Over {
+    fn default() -> Self {
+        Self(Some(0))
+    }
+}
 
 /// An HTTP/1.1 engine in this environment's loop.
 #[napi]
@@ -288,6 +298,27 @@ impl Port {
     pub fn write(&self, slot: u32, generation: u32, sequence: u32, flags: u32, data: &[u8]) -> f64 {
         let unsent = self.with(|engine| engine.write(slot, generation, sequence, flags, data));
         unsent.map_or(-1.0, |unsent| unsent as f64)
+    }
+
+    /// Sends a part of a file: how many bytes have left when it is over at once, nothing while it is under way.
+    #[napi]
+    pub fn send_file(
+        &self,
+        slot: u32,
+        generation: u32,
+        sequence: u32,
+        range: JsFileRange,
+    ) -> Option<f64> {
+        // Without an engine it is over, and nothing has left.
+        let range = range.into();
+        let moved = self.with(|engine| Over(engine.send_file(slot, generation, sequence, range)));
+        moved.0.map(|moved| moved as f64)
+    }
+
+    /// Ends the part of a file that is under way, if any: how many bytes of the last one have left.
+    #[napi]
+    pub fn end_file(&self, slot: u32, generation: u32) -> f64 {
+        self.with(|engine| engine.end_file(slot, generation)) as f64
     }
 
     /// Closes at once, and says how many bytes the kernel has not taken.

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 
 use http_engine::{
-    ANALYTICS_COOKIES, Address, Begin, Bind, CREDENTIALS, Clock, KNOWN_NAMES, LinePlan, METHODS,
-    Network, Proxies, ServerSettings, SettingFlags,
+    ANALYTICS_COOKIES, Address, Begin, Bind, CREDENTIALS, Clock, FileRange, KNOWN_NAMES, LinePlan,
+    METHODS, Network, Proxies, ServerSettings, SettingFlags,
 };
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
@@ -49,6 +49,36 @@ pub struct JsProxyHeader {
     pub values: Buffer,
     /// The proxy's end of the connection.
     pub peer: Option<JsAddress>,
+}
+
+/// A part of a file.
+#[napi(object, js_name = "FileRange")]
+pub struct JsFileRange {
+    /// The descriptor.
+    pub fd: i32,
+    /// Its first byte, or -1 for the descriptor's own position.
+    pub at: f64,
+    /// How many bytes at the most.
+    pub length: f64,
+    /// The bytes of a chunk; 0 without chunks.
+    pub chunk: u32,
+    /// The device of the file, as `fs.fstatSync` gives it.
+    pub device: f64,
+    /// Its number there.
+    pub inode: f64,
+}
+
+impl From<JsFileRange> for FileRange {
+    fn from(range: JsFileRange) -> Self {
+        Self {
+            fd: range.fd,
+            at: (range.at >= 0.0).then_some(range.at as u64),
+            length: range.length as u64,
+            chunk: range.chunk,
+            device: range.device as u64,
+            inode: range.inode as u64,
+        }
+    }
 }
 
 /// A connection that is given away.

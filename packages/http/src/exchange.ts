@@ -73,6 +73,14 @@ export interface ServingServer extends Server, EmitterInternals {
   onStopped(): void;
 }
 
+/** A file on its way into a response. */
+export interface FileSource {
+  /** The engine has sent a part of it, or goes no further. */
+  onMoved(): void;
+  /** The connection is gone. */
+  onLost(): void;
+}
+
 /** A connection, for its messages and its socket. */
 export interface EngineConnection {
   readonly native: NativeConnection;
@@ -81,6 +89,8 @@ export interface EngineConnection {
   readonly first: EngineResponse | null;
   /** The request that came last: bytes of a body belong to it. */
   readonly incoming: EngineRequest | null;
+  /** The file that the engine sends a part of. */
+  file: FileSource | null;
   /** What stands for the connection where Node has a socket: made when first asked for. */
   socket(): Socket;
   /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
@@ -137,10 +147,14 @@ export type HeldWrites = (string | Uint8Array | number | undefined)[];
 
 /** A response, for its request and its connection. */
 export interface EngineResponse
-  extends Omit<ServerResponse, 'req' | 'end' | 'destroy'>, OutgoingInternals, EmitterInternals {
+  extends
+    Omit<ServerResponse, 'req' | 'end' | 'destroy' | 'on'>,
+    OutgoingInternals,
+    EmitterInternals {
   req: EngineRequest;
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): this;
   destroy(error?: Error): this;
+  on(event: string | symbol, listener: (...rest: never[]) => unknown): this;
   [kConnection]: EngineConnection;
   [kSequence]: number;
   [kDirect]: boolean;

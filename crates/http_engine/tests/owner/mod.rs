@@ -56,6 +56,7 @@ pub enum Event {
     Stopped,
     End(Id),
     Lines(bool),
+    File(Id),
 }
 
 pub struct Owner {
@@ -253,6 +254,7 @@ impl Owner {
             kind::DROP => Event::Drop,
             kind::STOPPED => Event::Stopped,
             kind::END => Event::End(id),
+            kind::FILE => Event::File(id),
             kind::LINES => Event::Lines(word(lines::ARE_DUE) == 1),
             kind => panic!("a record of kind {kind}"),
         }

@@ -6,6 +6,7 @@ import type {
   EngineConnection,
   EngineRequest,
   EngineResponse,
+  FileSource,
   ServingServer,
 } from '../exchange.ts';
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
@@ -47,6 +48,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   first: EngineResponse | null = null;
   /** The request that came last: bytes of a body belong to it. */
   incoming: EngineRequest | null = null;
+  /** The file that the engine sends a part of. */
+  file: FileSource | null = null;
   /** Requests so far, for `maxRequestsPerSocket`. */
   requestCount = 0;
   /** "close" was emitted, or is due on no object at all. */
@@ -291,6 +294,10 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
   }
 
+  onFile(): void {
+    this.file?.onMoved();
+  }
+
   /** Nothing happened for the requested time. A listener decides; otherwise the connection ends. */
   onTimeout(): void {
     const { incoming, first, server } = this;
@@ -329,6 +336,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   closed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
+    this.file?.onLost();
     const { first } = this;
     const later = this.#later;
     if (first !== null) mendPrototypes(first.req, first);

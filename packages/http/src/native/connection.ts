@@ -1,4 +1,8 @@
-import type { Port as AddonPort, ProxyHeader as AddonProxyHeader } from '../../native.cjs';
+import type {
+  FileRange,
+  Port as AddonPort,
+  ProxyHeader as AddonProxyHeader,
+} from '../../native.cjs';
 import type { Outbox } from './outbox.ts';
 import type { HeaderBlock } from './header-block.ts';
 import type { ClientError, SocketAddress } from './types.ts';
@@ -34,6 +38,8 @@ export interface ServerEvents {
   onDrain(connection: Connection): void;
   /** What the connection brings from here on is not understood: each further piece is an error again. */
   onClientError(connection: Connection, error: ClientError): void;
+  /** A part of a file has left, or goes no further: `endFile` says how far it came. */
+  onFile(connection: Connection): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;
   /** The client ended its side while answers are due. Only with `allowHalfOpen` or after `announceEnd`; otherwise the connection closes. */
@@ -115,6 +121,19 @@ export class Connection {
   endChunked(sequence: number, trailers: string, flags: number): void {
     const all = flags | (trailers === '' ? CHUNK | END : TRAILERS | END);
     this.write(sequence, trailers, 'latin1', all);
+  }
+
+  /**
+   * A part of a file, behind everything that was written.
+   * @returns how many of its bytes have left when it is over at once, and undefined while it is under way
+   */
+  sendFile(sequence: number, range: FileRange): number | undefined {
+    return this.#engine.addon.sendFile(this.slot, this.generation, sequence, range) ?? undefined;
+  }
+
+  /** Ends the part of a file that is under way, if any, and says how many bytes of the last one have left. */
+  endFile(): number {
+    return this.#engine.addon.endFile(this.slot, this.generation);
   }
 
   /** Bytes outside the order of responses, behind everything that was written. */

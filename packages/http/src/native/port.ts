@@ -267,6 +267,9 @@ export class Port {
       case KIND.DRAIN:
         server.onDrain(connection);
         break;
+      case KIND.FILE:
+        server.onFile(connection);
+        break;
       case AN_ERROR:
         this.#onError(records, at, connection);
         break;

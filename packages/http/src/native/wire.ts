@@ -26,6 +26,8 @@ export const KIND = {
   END: 11,
   /** Lines of the engine's own answers wait. */
   LINES: 12,
+  /** A part of a file has left, or goes no further. */
+  FILE: 13,
 } as const;
 
 /** A word of two numbers. */

@@ -18,6 +18,8 @@ const MODULES = [
   'internal/stream_base_commons',
   'stream',
   'domain',
+  'fs',
+  'internal/fs/streams',
 ];
 
 let sources: readonly string[] | undefined;

@@ -41,7 +41,8 @@ type NodeMethods = Record<
   | '_send'
   | '_storeHeader'
   | '_isLenientHeaderValidation'
-  | 'listenerCount',
+  | 'listenerCount'
+  | 'on',
   (this: EngineResponse, ...rest: unknown[]) => never
 > &
   Record<'flushHeaders' | 'cork' | 'uncork' | '_flush', (this: EngineResponse) => void>;

@@ -21,6 +21,7 @@ import {
   isHeard,
   isWriteReplaced,
 } from '../node/replaced-methods.ts';
+import { expectFile } from './piped-file.ts';
 import { storeHeader } from './response-head.ts';
 import {
   bindCallback,
@@ -177,6 +178,11 @@ export class EngineResponse {
     defineOwn(this, 'outputSize', size);
   }
 
+  on(event: string | symbol, listener: (...rest: never[]) => unknown): this {
+    if (event === 'unpipe') expectFile(this, listener, isPlain);
+    return nodeResponse.on.call(this, event, listener);
+  }
+
   cork(): void {
     if (!this.finished) handOver(this);
     nodeMethod(this, 'cork').call(this);
@@ -254,6 +260,7 @@ const {
   _isLenientHeaderValidation: ownIsLenient,
   _send: ownSend,
   _writeRaw: ownWriteRaw,
+  write: ownWrite,
   cork: ownCork,
   uncork: ownUncork,
 } = EngineResponse.prototype;
@@ -280,6 +287,18 @@ function isSpecial(response: Response): boolean {
 /** Somebody has replaced, since the first write of this tick, what Node calls with its joined chunks. */
 export function isReplacedInTick(response: Response): boolean {
   return response[kJoinedLength] > 0 && (areResponsesReplaced() || response._send !== ownSend);
+}
+
+/** What is written to it goes the short way. */
+function isPlain(response: Response): boolean {
+  return (
+    response[kDirect] &&
+    !response.finished &&
+    !response.destroyed &&
+    response.write === (ownWrite as never) &&
+    !isWriteReplaced() &&
+    !isSpecial(response)
+  );
 }
 
 Object.setPrototypeOf(EngineResponse, http.ServerResponse);

@@ -85,6 +85,10 @@ export class ListeningEvents implements ServerEvents {
     (native.owner as HttpConnection | undefined)?.onDrain();
   }
 
+  onFile(native: NativeConnection): void {
+    (native.owner as HttpConnection | undefined)?.onFile();
+  }
+
   onClientError(native: NativeConnection, found: ClientError): void {
     const connection = native.owner as HttpConnection | undefined;
     if (connection === undefined && !this.#isHeard('clientError')) {

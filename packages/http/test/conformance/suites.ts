@@ -8,6 +8,7 @@ import { connections } from './connections.ts';
 import type { Behaviours } from './engine.ts';
 import { emptyRequests } from './empty-requests.ts';
 import { expectations } from './expectations.ts';
+import { files } from './files.ts';
 import { framing } from './framing.ts';
 import { greed } from './greed.ts';
 import { headers } from './headers.ts';
@@ -71,6 +72,7 @@ export const suites: Record<string, Behaviours> = {
   listening,
   greed,
   streams,
+  files,
   'large pieces': largePieces,
   'sockets that are sent': sentSockets,
   signals,

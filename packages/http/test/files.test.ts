@@ -1,0 +1,281 @@
+// Files leave by the kernel, whoever sends them, and whatever becomes of the client.
+import assert from 'node:assert/strict';
+import { createHook } from 'node:async_hooks';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import fs from 'node:fs';
+import * as node from 'node:http';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream';
+import { after, describe, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import * as redline from '../src/index.ts';
+import { moment, serve, type HttpModule } from './conformance/engine.ts';
+import { untilOver } from './conformance/slow-reader.ts';
+import { connect } from './conformance/wire.ts';
+import { ways } from './files/served-files.ts';
+
+const isNative = redline.engine().name === 'native';
+const ours = redline as unknown as HttpModule;
+const folder = fs.mkdtempSync(join(tmpdir(), 'redline-http-files-'));
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+const MIB = 1024 * 1024;
+const size = 8 * MIB + 5;
+const file = join(folder, 'file');
+const content = Buffer.alloc(size);
+for (let at = 0; at + 4 <= size; at += 4) content.writeUInt32LE((at * 2_654_435_761) >>> 0, at);
+fs.writeFileSync(file, content);
+/** 64 KiB each. */
+const readsOfNode = size / 65_536;
+
+function ask(port: number, headers: Record<string, string> = {}, path = '/file'): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const request = node.get({ port, path, headers, agent: false }, async (response) => {
+      const parts: Buffer[] = [];
+      try {
+        for await (const part of response) parts.push(part as Buffer);
+        resolve(Buffer.concat(parts));
+      } catch (error) {
+        reject(error as Error);
+      }
+    });
+    request.on('error', reject);
+  });
+}
+
+/** How many operations of files are begun meanwhile. */
+async function counting<T>(act: () => Promise<T>): Promise<{ result: T; operations: number }> {
+  let operations = 0;
+  const hook = createHook({
+    init: (_, type) => void (operations += Number(type === 'FSREQCALLBACK')),
+  });
+  hook.enable();
+  try {
+    return { result: await act(), operations };
+  } finally {
+    hook.disable();
+  }
+}
+
+function openCopies(): number {
+  const all = fs.readdirSync('/proc/self/fd').map((fd) => {
+    try {
+      return fs.readlinkSync(`/proc/self/fd/${fd}`);
+    } catch {
+      return '';
+    }
+  });
+  return all.filter((target) => target.startsWith(file)).length;
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await moment(5);
+}
+
+describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
+  for (const [name, prepare] of Object.entries(ways)) {
+    test(`${name}: the kernel sends what is behind the first read`, async () => {
+      const listener = await prepare(file);
+      await using serving = await serve(ours, {}, listener);
+      const { result, operations } = await counting(() => ask(serving.port));
+      assert.ok(result.equals(content));
+      assert.ok(operations < readsOfNode / 4, `${operations} operations`);
+    });
+  }
+
+  test('a range that a client asks for', async () => {
+    const listener = await ways['send']!(file);
+    await using serving = await serve(ours, {}, listener);
+    const range = { Range: `bytes=1000-${5 * MIB}` };
+    const { result, operations } = await counting(() => ask(serving.port, range));
+    assert.ok(result.equals(content.subarray(1000, 5 * MIB + 1)));
+    assert.ok(operations < readsOfNode / 4, `${operations} operations`);
+  });
+
+  test('an engine with a thread', async () => {
+    await using serving = await serve(ours, { threaded: true } as never, (_, response) => {
+      fs.createReadStream(file).pipe(response);
+    });
+    const { result, operations } = await counting(() => ask(serving.port));
+    assert.ok(result.equals(content));
+    assert.ok(operations < readsOfNode / 4, `${operations} operations`);
+  });
+
+  test('a worker thread', async () => {
+    const source = `
+      const { parentPort, workerData } = require('node:worker_threads');
+      const fs = require('node:fs');
+      import(workerData.module).then(({ createServer }) => {
+        const server = createServer((_, response) => fs.createReadStream(workerData.file).pipe(response));
+        server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
+      });`;
+    const module = import.meta.resolve('../src/index.ts');
+    const worker = new Worker(source, { eval: true, workerData: { module, file } });
+    const [port] = (await once(worker, 'message')) as [number];
+    assert.ok((await ask(port)).equals(content));
+    await worker.terminate();
+  });
+
+  test('a file that is not in memory is read as on Node, and all of it comes', async () => {
+    const cold = join(folder, 'cold');
+    fs.writeFileSync(cold, content);
+    execFileSync('sync', [cold]);
+    // Its pages leave memory, where the file system has any to leave for.
+    execFileSync('dd', [`if=${cold}`, 'iflag=nocache', 'count=0'], { stdio: 'ignore' });
+    await using serving = await serve(ours, {}, (_, response) => {
+      fs.createReadStream(cold).pipe(response);
+    });
+    assert.ok((await ask(serving.port)).equals(content));
+  });
+
+  test('a hundred clients that hardly read hold no thread, and no copy once they are gone', async () => {
+    await using serving = await serve(ours, {}, (_, response) => {
+      response.setHeader('Content-Length', size);
+      pipeline(fs.createReadStream(file), response, () => {});
+    });
+    assert.ok((await ask(serving.port)).equals(content));
+    const threads = fs.readdirSync('/proc/self/task').length;
+    const clients = await Promise.all(
+      Array.from({ length: 100 }, async () => {
+        const socket = connect(serving.port);
+        socket.write('GET /file HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+        const [first] = (await once(socket, 'data')) as [Buffer];
+        socket.pause();
+        return { socket, first };
+      }),
+    );
+    await moment(100);
+    assert.ok(openCopies() >= 100, 'their files are open');
+    const most = fs.readdirSync('/proc/self/task').length;
+    assert.ok(most <= threads, `${threads} threads, then ${most}`);
+    const [some, others] = [clients.slice(0, 8), clients.slice(8)];
+    for (const { socket, first } of some) {
+      assert.ok((await restOf(socket, first)).equals(content));
+    }
+    for (const { socket } of others) socket.destroy();
+    await until(() => openCopies() === 0);
+  });
+
+  test('clients that reset in the middle leave nothing open', async () => {
+    let closed = 0;
+    await using serving = await serve(ours, {}, (_, response) => {
+      const stream = fs.createReadStream(file);
+      stream.pipe(response);
+      response.on('close', () => {
+        stream.destroy();
+        closed += 1;
+      });
+    });
+    for (let count = 0; count < 20; count++) {
+      const socket = connect(serving.port);
+      socket.write('GET /file HTTP/1.1\r\nHost: a\r\n\r\n');
+      await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    await until(() => closed === 20 && openCopies() === 0);
+    assert.ok((await ask(serving.port)).equals(content));
+  });
+
+  test('a client that is killed in the middle leaves nothing open', async () => {
+    await using serving = await serve(ours, {}, (_, response) => {
+      const stream = fs.createReadStream(file);
+      stream.pipe(response);
+      response.on('close', () => stream.destroy());
+    });
+    const program = `require('node:net').connect(${serving.port}, '127.0.0.1')
+      .once('data', function () { this.pause(); console.log('begun'); })
+      .write('GET / HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n');`;
+    const client = spawn(process.execPath, ['-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(client.stdout!, 'data');
+    assert.ok(openCopies() > 0);
+    client.kill('SIGKILL');
+    await until(() => openCopies() === 0);
+  });
+
+  test('a client hears the end of a response whose file was cut short below its length', async () => {
+    const short = join(folder, 'short');
+    fs.writeFileSync(short, Buffer.concat([content, content, content]));
+    const length = 3 * size;
+    await using serving = await serve(ours, {}, (_, response) => {
+      response.setHeader('Content-Length', length);
+      response.shouldKeepAlive = false;
+      fs.createReadStream(short).pipe(response);
+    });
+    const socket = connect(serving.port);
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [first] = (await once(socket, 'data')) as [Buffer];
+    socket.pause();
+    await moment(50);
+    fs.truncateSync(short, 20 * MIB);
+    const received = await restOf(socket, first);
+    assert.ok(received.length < length);
+  });
+
+  test('nothing of a file is sent by a descriptor that means another to the kernel', async () => {
+    // As a mock below `fs` has it: the numbers are its own.
+    const other = join(folder, 'other');
+    fs.writeFileSync(other, content);
+    const binding = (
+      process as never as { binding(name: string): Record<string, unknown> }
+    ).binding('fs');
+    const { fstat } = binding as { fstat: (...given: unknown[]) => Float64Array };
+    let asked = 0;
+    binding['fstat'] = (...given: unknown[]) => {
+      const stat = fstat(...given);
+      // Its number on the device.
+      if (stat !== undefined && stat.length > 8) {
+        asked += 1;
+        stat[7] = Number(stat[7]) + 1;
+      }
+      return stat;
+    };
+    try {
+      await using serving = await serve(ours, {}, (_, response) => {
+        fs.createReadStream(other).pipe(response);
+      });
+      const { result, operations } = await counting(() => ask(serving.port));
+      assert.ok(result.equals(content));
+      assert.ok(asked > 0);
+      assert.ok(operations > readsOfNode, `${operations} operations`);
+    } finally {
+      binding['fstat'] = fstat;
+    }
+  });
+
+  test('REDLINE_HTTP_FILES=node leaves files to their streams', async () => {
+    const program = `
+      import { createHook } from 'node:async_hooks';
+      import fs from 'node:fs';
+      import { createServer } from ${JSON.stringify(import.meta.resolve('../src/index.ts'))};
+      let operations = 0;
+      createHook({ init: (_, type) => void (operations += Number(type === 'FSREQCALLBACK')) }).enable();
+      const server = createServer((_, response) => fs.createReadStream(${JSON.stringify(file)}).pipe(response));
+      server.listen(0, '127.0.0.1', async () => {
+        const response = await fetch('http://127.0.0.1:' + server.address().port);
+        console.log((await response.arrayBuffer()).byteLength, operations);
+        process.exit();
+      });`;
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, REDLINE_HTTP_FILES: 'node' },
+      encoding: 'utf8',
+    });
+    const [length, operations] = output.split(' ').map(Number);
+    assert.equal(length, size);
+    assert.ok(operations! > readsOfNode);
+  });
+});
+
+async function restOf(socket: Socket, first: Buffer): Promise<Buffer> {
+  const parts = [first];
+  socket.on('data', (part: Buffer) => parts.push(part));
+  socket.on('error', () => {});
+  socket.resume();
+  await untilOver(socket);
+  const all = Buffer.concat(parts);
+  return all.subarray(all.indexOf('\r\n\r\n') + 4);
+}

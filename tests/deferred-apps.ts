@@ -124,7 +124,8 @@ export const chosenApps = Object.entries(apps).filter(
 /** What a process that is killed now leaves to the next one. */
 export function leftBy(t: TestContext, directory: string): string {
   const copy = temporaryFolder(t);
-  cpSync(directory, copy, { recursive: true });
+  // Sockets cannot be copied.
+  cpSync(directory, copy, { recursive: true, filter: (from) => !from.endsWith('.alive') });
   for (const name of readdirSync(copy).filter((each) => each.includes('~'))) {
     renameSync(join(copy, name), join(copy, `${name.split('~')[0]!}~free`));
   }

@@ -48,8 +48,8 @@ export interface JournalOptions {
   adoptEveryMs?: number;
   /**
    * How long the folder of a process in another container or host must show no sign of life until it is taken over, in
-   * milliseconds: 15_000 or more, because a sign is given every five seconds and one may be late. Whether a process in
-   * the same container is alive is known at once.
+   * milliseconds: 15_000 or more, because a sign is given every five seconds and one may be late. Of a process in the
+   * same container, and of one in another on a local file system of Linux, the kernel knows at once.
    * @default 30_000
    */
   strangerTimeoutMs?: number;

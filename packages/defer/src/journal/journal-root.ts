@@ -6,12 +6,12 @@ import { DeferError } from '../errors.ts';
 import { FileDeadLetters, isLetter } from './dead-letters.ts';
 import { segmentHeaderBytes } from './frame.ts';
 import { journalError } from './journal-error.ts';
+import { holdAliveSocket, removeDeadSockets } from './alive-socket.ts';
 import { close, syncFolder, type JournalFs } from './journal-fs.ts';
 import { Journal, type JournalSettings } from './journal.ts';
 import {
   freeOwner,
   giveLifeSign,
-  isAlive,
   lifeSign,
   lifeSignEveryMs,
   makeJournalId,
@@ -19,6 +19,7 @@ import {
   thisOwner,
 } from './owner.ts';
 import { Kinds } from './kinds.ts';
+import { OwnerWatch } from './owner-watch.ts';
 import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
 
 export interface JournalRootHost {
@@ -59,7 +60,8 @@ export class JournalRoot<Waiter = unknown> {
   readonly #journalSettings: JournalSettings<Waiter>;
   readonly #host: JournalRootHost;
   readonly #adopted: Journal<Waiter>[] = [];
-  readonly #strangers = new Map<string, { sign: number | undefined; sinceMs: number }>();
+  readonly #owners: OwnerWatch;
+  readonly #letGo: () => void;
   /** Ids of journals that could not be adopted, which was reported. */
   readonly #refused = new Set<string>();
   /** Ids of journals in which others alone have something to do. */
@@ -78,21 +80,26 @@ export class JournalRoot<Waiter = unknown> {
     this.#settings = settings;
     this.#host = host;
     const { fs, directory, clock } = settings;
+    this.#owners = new OwnerWatch(directory, clock, settings.strangerTimeoutMs);
     const deadFolder = join(directory, 'dead');
     let id: string;
     let folder: string;
     let full: unknown;
+    let letGo: (() => void) | undefined;
     try {
       fs.mkdirSync(directory);
       const others = this.#folders();
       for (const name of others) this.#checkVersion(join(directory, name));
       id = makeJournalId(clock.wall(), others);
       folder = join(directory, `${id}~${thisOwner}`);
+      // Before the folder, which it stands for.
+      letGo = holdAliveSocket(directory);
       // Jobs of exited processes may be what fills the disk: they are taken over without a folder of its own.
       full = this.#makeHome(folder);
       const dead = readOr(fs, deadFolder).filter(isLetter);
       this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
     } catch (cause) {
+      letGo?.();
       if (cause instanceof DeferError) throw cause;
       throw new DeferError(
         'ERR_REDLINE_DEFER_JOURNAL',
@@ -100,6 +107,7 @@ export class JournalRoot<Waiter = unknown> {
         { cause },
       );
     }
+    this.#letGo = letGo;
     this.#journalSettings = {
       ...settings,
       removed: (journal, cause) => this.#lookAfter(journal, cause),
@@ -187,6 +195,7 @@ export class JournalRoot<Waiter = unknown> {
     this.#isClosed = true;
     for (const timer of this.#timers) timer.cancel();
     for (const journal of this.journals) this.#release(journal);
+    this.#letGo();
   }
 
   #release(journal: Journal<Waiter>): void {
@@ -201,9 +210,10 @@ export class JournalRoot<Waiter = unknown> {
   }
 
   async #adoptOrphans(): Promise<void> {
+    const { fs, directory } = this.#settings;
     let names: string[];
     try {
-      names = this.#folders();
+      names = fs.readdirSync(directory).sort();
       this.#refused.delete(wholeDirectory);
     } catch (cause) {
       if (this.#refused.has(wholeDirectory)) return;
@@ -212,9 +222,10 @@ export class JournalRoot<Waiter = unknown> {
     }
     for (const name of names) {
       if (this.#isClosed) return;
-      const { id } = parseFolderName(name)!;
+      const id = parseFolderName(name)?.id;
+      if (id === undefined || !this.#isElsewhere(id)) continue;
       try {
-        if (!this.#isOrphan(name)) continue;
+        if (!(await this.#owners.isOrphan(name, names)) || this.#isClosed) continue;
         await this.#adopt(name, id);
         this.#refused.delete(id);
       } catch (error) {
@@ -225,6 +236,8 @@ export class JournalRoot<Waiter = unknown> {
         else this.#warn(`The journal ${name} cannot be adopted yet`, error);
       }
     }
+    // A directory that was removed meanwhile is reported by its journals.
+    await removeDeadSockets(directory).catch(() => {});
   }
 
   async #adopt(name: string, id: string): Promise<void> {
@@ -273,22 +286,8 @@ export class JournalRoot<Waiter = unknown> {
     });
   }
 
-  #isOrphan(name: string): boolean {
-    const { owner, id } = parseFolderName(name)!;
-    if (this.journals.some((journal) => journal.id === id)) return false;
-    if (this.#leftToOthers.has(id)) return false;
-    const alive = isAlive(owner);
-    if (alive !== undefined) return !alive;
-    const sign = lifeSign(join(this.#settings.directory, name));
-    const now = this.#settings.clock.now();
-    const seen = this.#strangers.get(name);
-    if (seen === undefined || seen.sign !== sign) {
-      this.#strangers.set(name, { sign, sinceMs: now });
-      return false;
-    }
-    if (now - seen.sinceMs < this.#settings.strangerTimeoutMs) return false;
-    this.#strangers.delete(name);
-    return true;
+  #isElsewhere(id: string): boolean {
+    return !this.#leftToOthers.has(id) && !this.journals.some((journal) => journal.id === id);
   }
 
   #settle(): void {

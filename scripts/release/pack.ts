@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Comment, parse } from 'acorn';
+import { type Comment, parse, type Token } from 'acorn';
 import type { CrateInside } from './crates-inside.ts';
 import { isDeclaration, visibleDeclarations } from './declarations.ts';
 import type { Target } from '../targets.mjs';
@@ -87,7 +87,8 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   for (const { path } of files) {
     if (isDeclaration(path) && !visible.has(path)) continue;
     mkdirSync(dirname(join(to, path)), { recursive: true });
-    if (/^dist\/.*\.[cm]?[jt]s$/.test(path)) copyBare(join(from, path), join(to, path));
+    if (/^(?:dist|preload|prove)\/.*\.[cm]?[jt]s$/.test(path))
+      copyBare(join(from, path), join(to, path));
     else cpSync(join(from, path), join(to, path));
   }
   if (!existsSync(join(from, 'native.cjs')) || Object.keys(natives).length === 0) return;
@@ -98,8 +99,15 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
 /** Without the comment that names the map. Programs are without all comments: editors show those of the declarations. */
 function copyBare(from: string, to: string): void {
   const text = readFileSync(from, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
-  writeFileSync(to, isDeclaration(from) ? text : withoutComments(text, from.endsWith('.cjs')));
+  writeFileSync(
+    to,
+    isDeclaration(from)
+      ? text.replace(indents, tabs)
+      : withoutComments(text, from.endsWith('.cjs')),
+  );
 }
+
+const indents = /^(?: {4})+/gm;
 
 /** The line of an interpreter, and comments for bundlers and of licences. */
 const isRead = /^#!|[@#]__\w+__|Ignore|@vite|@license|@preserve|^\/\*!/;
@@ -123,7 +131,26 @@ function withoutComments(text: string, isCommonJs: boolean): string {
     bare =
       bare.slice(0, isWholeLine ? from : start) + between + bare.slice(isWholeLine ? end + 1 : end);
   }
-  return bare;
+  return withTabs(bare, isCommonJs);
+}
+
+/** A tab for each four spaces that begin a line of code: a tenth of all bytes. Lines within a text stay as they are. */
+function withTabs(text: string, isCommonJs: boolean): string {
+  const texts: Token[] = [];
+  parse(text, {
+    ecmaVersion: 'latest',
+    sourceType: isCommonJs ? 'commonjs' : 'module',
+    onToken(token) {
+      if (text.slice(token.start, token.end).includes('\n')) texts.push(token);
+    },
+  });
+  return text.replace(indents, (spaces, at: number) =>
+    texts.some(({ start, end }) => start <= at && at < end) ? spaces : tabs(spaces),
+  );
+}
+
+function tabs(spaces: string): string {
+  return '\t'.repeat(spaces.length / 4);
 }
 
 function npmPack(folder: string, into: string): string {

@@ -240,7 +240,7 @@ test('its segment stays until it is done, and goes then', async (t) => {
     await turns();
   }
   const segments = (): string[] => {
-    const folder = readdirSync(directory).find((name) => name !== 'dead')!;
+    const folder = readdirSync(directory).find((name) => name.includes('~'))!;
     return readdirSync(join(directory, folder)).filter((name) => name.endsWith('.seg'));
   };
   await clock.pass(60_000);

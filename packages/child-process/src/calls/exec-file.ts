@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { Execution, type ExecCallback, type ExecLimits } from './execution.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { withPromise } from './promise.ts';
+import { givenExtras } from '../plan/extras.ts';
 import { validSignal } from '../plan/signals.ts';
 import { planSpawn, type SpawnPlan } from '../plan/spawn-plan.ts';
 import { spawnPlanned } from './spawn.ts';
@@ -82,7 +83,7 @@ export function planExecFile(
   } as Record<string, unknown>;
   const limits = limitsOf(all);
   if (limits === undefined) return undefined;
-  const { cwd, env, gid, shell, signal, uid, killTree, dieWithParent, resourceUsage } = all;
+  const { cwd, env, gid, shell, signal, uid } = all;
   const spawn = planSpawn(file, args, {
     cwd,
     env,
@@ -92,9 +93,8 @@ export function planExecFile(
     uid,
     windowsHide: Boolean(all['windowsHide']),
     windowsVerbatimArguments: Boolean(all['windowsVerbatimArguments']),
-    killTree,
-    dieWithParent,
-    resourceUsage,
+    // Wrappers of ChildProcess.prototype.spawn, and tracers, see the names that Node would give them.
+    ...givenExtras(all),
   });
   return spawn === undefined ? undefined : { spawn, limits };
 }

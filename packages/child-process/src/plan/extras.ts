@@ -22,6 +22,15 @@ export const extraNames: Readonly<Record<keyof ExtraOptions, true>> = {
   resourceUsage: true,
 };
 
+/** Those of them that are among the options. */
+export function givenExtras(options: Given): Given {
+  const given: { [Name in keyof ExtraOptions]: unknown } = {};
+  for (const name of Object.keys(extraNames) as (keyof ExtraOptions)[]) {
+    if (options[name] !== undefined) given[name] = options[name];
+  }
+  return given;
+}
+
 /** @throws {ChildProcessError} for a value that an option cannot have */
 export function planExtras({ killTree, dieWithParent, resourceUsage }: Given): Extras {
   if (killTree === undefined && dieWithParent === undefined && resourceUsage === undefined)

@@ -6,7 +6,6 @@ import { compareProfiles } from './change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from './change-report.ts';
 import { changeMarkdown, flameMarkdown } from './flame-markdown.ts';
 import { renderFlameHtml } from './flame-html.ts';
-import { formatFlameJson } from './flame-json.ts';
 import { renderFlameTerminal } from './flame-terminal.ts';
 import { readFlame } from './read-flame.ts';
 import type { FlameLoad, FlameResult } from './result.ts';
@@ -227,3 +226,13 @@ Examples:
 The .cpuprofile beside the report opens in Chrome DevTools and speedscope.
 
 Exit status: 0 profiled, 1 the server, a check or the load failed, 2 wrong input, 130 interrupted.`;
+
+/** Indented for people, but a line each for functions and frames: there are thousands. */
+function formatFlameJson({ functions, tree, ...result }: FlameResult): string {
+  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
+  return `${head},\n  "functions": [\n${lines(functions)}\n  ],\n  "tree": [\n${lines(tree)}\n  ]\n}\n`;
+}
+
+function lines(values: readonly object[]): string {
+  return values.map((value) => `    ${JSON.stringify(value)}`).join(',\n');
+}

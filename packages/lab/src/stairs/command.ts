@@ -1,3 +1,4 @@
+import type { StairsResult } from './result.ts';
 import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { Progress } from '../report/progress.ts';
@@ -5,7 +6,6 @@ import { stairsMarkdown } from './report/stairs-markdown.ts';
 import { renderStairsHtml } from './report/stairs-html.ts';
 import { renderStairsTerminal } from './report/stairs-terminal.ts';
 import { checkBudget, readBudget, writeBudget } from './budget.ts';
-import { formatStairsJson } from './format-json.ts';
 import type { StairsListener, StairsPlan } from './plan.ts';
 import { runStairs } from './run-stairs.ts';
 import { summariseStairs } from './summarise-stairs.ts';
@@ -172,3 +172,10 @@ Examples:
 
 Exit status: 0 measured, 1 the app, a check or the load failed, or a stage is over its budget, 2 wrong input,
 130 interrupted.`;
+
+/** Indented for people, but one line a slice: there are hundreds. */
+function formatStairsJson({ slices, ...result }: StairsResult): string {
+  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
+  const lines = slices.map((slice) => `    ${JSON.stringify(slice)}`).join(',\n');
+  return `${head},\n  "slices": [\n${lines}\n  ]\n}\n`;
+}

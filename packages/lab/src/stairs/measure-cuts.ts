@@ -1,14 +1,13 @@
+import { type Random, shuffled } from '../stats/random.ts';
 import { LabError } from '../errors.ts';
 import { takeTurns } from '../system/pinning.ts';
 import type { Undisturbed } from '../servers/undisturbed.ts';
-import type { Random } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
 import { MeasuredRounds } from './measured-rounds.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 import type { SliceShape } from './preload/rotation.ts';
-import { shuffledRounds } from './schedule.ts';
 import type { Session } from './session.ts';
 import type { StairsTarget } from './target.ts';
 
@@ -203,4 +202,9 @@ function requireGoodAnswers(slices: readonly CutSlice[], { asked }: StairsTarget
 
 function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Every round holds each cut once, in a new order: what drifts falls on all of them alike. */
+function shuffledRounds(cuts: readonly number[], count: number, random: Random): number[][] {
+  return Array.from({ length: count }, () => shuffled(cuts, random));
 }

@@ -22,7 +22,6 @@ import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts'
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { type Pace, paceOf, paceSentence } from './pace.ts';
-import { formatTryJson } from './report/try-json.ts';
 import { tryMarkdown } from './report/try-markdown.ts';
 import { renderTryHtml } from './report/try-page.ts';
 import { renderTryTerminal } from './report/try-terminal.ts';
@@ -265,3 +264,10 @@ Examples:
 Without a command it tries the config of the folder, or the start script of its package.json.
 
 Exit status: 0 measured, 1 the app, a check or the load failed, or redline cannot serve it, 2 wrong input, 130 interrupted.`;
+
+/** Indented for people, but one line a slice: there are hundreds. */
+function formatTryJson({ bench: { slices, ...bench }, ...result }: TryResult): string {
+  const head = JSON.stringify({ ...result, bench }, undefined, 2).slice(0, -'\n  }\n}'.length);
+  const lines = slices.map((slice) => `      ${JSON.stringify(slice)}`).join(',\n');
+  return `${head},\n    "slices": [\n${lines}\n    ]\n  }\n}\n`;
+}

@@ -172,7 +172,8 @@ export class Answers {
       this.#health.fail(key, error);
       lookup.resolve(this.#bypass(key, produce, options));
     };
-    found.then(take, fail);
+    // A store of the app may return any object. A promise stays itself.
+    Promise.resolve(found).then(take, fail);
     return outcome;
   }
 

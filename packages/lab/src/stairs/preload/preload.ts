@@ -1,15 +1,19 @@
 // Loaded into the server under test before its own code: NODE_OPTIONS=--import. It reaches npm, npx and every other Node
 // process on the way too, and does nothing there but wait for a server that never listens.
+import { Server } from 'node:net';
+import { adaptCallbacks } from './adapters/callbacks.ts';
+import { adaptExpress, adaptFinalHandler } from './adapters/express.ts';
+import { watchFastify } from './adapters/fastify.ts';
+import { adaptKoa } from './adapters/koa.ts';
+import { nestAdapters } from './adapters/nest.ts';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
-import { adapt } from './adapters/adapt.ts';
 import { openControl, quietRejections, reportCrashes } from './control.ts';
 import { hookLoading } from './hooks.ts';
 import { watchHttp } from './http.ts';
 import { environmentName, type PreloadSettings } from './protocol.ts';
-import { redirectListen } from './redirect-listen.ts';
 import { Recorder } from './recorder.ts';
 import { globalName, StairsState } from './state.ts';
 
@@ -39,4 +43,33 @@ function install(settings: PreloadSettings): void {
     reportCrashes(state);
     openControl(state, recorder);
   });
+}
+
+type Listen = (this: Server, ...args: unknown[]) => Server;
+
+/** The app itself runs on its port already; this copy of it is sent to another. */
+function redirectListen(from: number, to: number): void {
+  const listen = Server.prototype.listen as Listen;
+  (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
+    if (Number(first) === from) return listen.call(this, to, ...rest);
+    const isMeant =
+      typeof first === 'object' &&
+      first !== null &&
+      Number((first as { port?: unknown }).port) === from;
+    return listen.call(this, isMeant ? { ...first, port: to } : first, ...rest);
+  };
+}
+
+/** Puts the adapters where the patched files of the frameworks look for them. */
+function adapt(state: StairsState): void {
+  Object.assign(state, {
+    adapters: {
+      callbacks: adaptCallbacks(state),
+      express: adaptExpress(state),
+      finalHandler: adaptFinalHandler(state),
+      koa: adaptKoa(state),
+      nest: nestAdapters(state),
+    },
+  });
+  watchFastify(state);
 }

@@ -264,7 +264,7 @@ pub(crate) fn read_now(file: &impl AsRawFd, at: u64) -> Result<(), Errno> {
     };
     match read {
         1 => Ok(()),
-        // Behind the end of the file.
+        // The file has ended before that byte.
         0 => Err(libc::ENODATA),
         _ => Err(errno()),
     }

@@ -47,7 +47,7 @@ struct State {
     measured: Option<Box<Measured>>,
 }
 
-/// What is being measured.
+/// The figures under way, and the request for them.
 struct Measured {
     figures: Figures,
     floor_kib: u64,
@@ -57,7 +57,7 @@ struct Measured {
 pub(crate) struct Child {
     pub id: u64,
     pub inbox: Arc<Inbox>,
-    /// Whether its descendants can be found by a mark.
+    /// Its descendants carry a mark by which they are found.
     pub is_tree: bool,
     state: Mutex<State>,
     settled: Condvar,

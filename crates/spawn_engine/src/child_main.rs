@@ -70,7 +70,7 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
             leave_table(needed)?;
         }
         if plan.door >= 0 {
-            // Outside of its group, it is found as where there are no groups.
+            // A failure is ignored: the tree is then found through /proc alone.
             libc::write(plan.door, c"0".as_ptr().cast(), 1);
         }
         if plan.detached {
@@ -100,7 +100,7 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
         }
         reset_signals();
         if let Some(parent) = plan.parent {
-            // Behind the change of user, which would clear it. A parent that has died since the clone has sent nothing.
+            // A change of user clears the setting, so it follows that. A parent that has died since the clone has sent nothing.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())?;
             if libc::getppid() != parent {
                 libc::_exit(127);

@@ -39,7 +39,7 @@ pub fn supported() -> Result<(), Errno> {
 /// Whether it is, and can tell them from processes that somebody waits for.
 ///
 /// # Errors
-/// What keeps a thread from starting.
+/// The error number of a thread that cannot start.
 pub fn reap_orphans() -> Result<bool, Errno> {
     Engine::get()?;
     reaper::start()

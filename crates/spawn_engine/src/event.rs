@@ -38,7 +38,7 @@ pub enum Event {
         /// Why; ECHILD when somebody else in this process has waited for it.
         error: Errno,
     },
-    /// What was measured so far, where it was asked for: when the program runs, and before the end is told.
+    /// The figures so far, for requests that ask for them: sent at the start of the program and before its end.
     Measured {
         /// The child.
         id: u64,

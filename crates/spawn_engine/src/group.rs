@@ -50,7 +50,7 @@ impl Group {
         let _ = fs::write(self.path.join("cgroup.kill"), "1");
     }
 
-    /// Whether a process is a member, by its `/proc/PID/cgroup`.
+    /// True for a member, by its `/proc/PID/cgroup`.
     pub fn has(&self, membership: &str) -> bool {
         let Some(name) = self.path.file_name().and_then(|name| name.to_str()) else {
             return false;

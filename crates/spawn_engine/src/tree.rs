@@ -141,7 +141,7 @@ impl Tree {
             let process = match Process::open(number) {
                 Ok(process) => process,
                 Err(error) => {
-                    // One of the tree may be among those that there are no descriptors for now.
+                    // Without a free descriptor, a process of the tree may have been missed.
                     unsure |= matches!(error, libc::EMFILE | libc::ENFILE);
                     continue;
                 }

@@ -17,7 +17,7 @@ pub mod event {
     pub const OVERFLOWED: i32 = 5;
     /// It has ended, nobody knows how. `a` is its process id, `b` the error number.
     pub const LOST: i32 = 6;
-    /// What was measured of it so far: when it runs, and before its end is told. The bytes are numbers, see `figure`.
+    /// Its figures so far, sent at its start and before its end. The bytes are numbers, see `figure`.
     pub const MEASURED: i32 = 7;
     /// Its tree has ended, or cannot be ended.
     pub const TREE_ENDED: i32 = 8;

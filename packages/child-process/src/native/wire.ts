@@ -16,7 +16,7 @@ export const EVENT = {
   OVERFLOWED: 5,
   /** It has ended, nobody knows how. `a` is its process id, `b` the error number. */
   LOST: 6,
-  /** What was measured of it so far: when it runs, and before its end is told. The bytes are numbers, see `figure`. */
+  /** Its figures so far, sent at its start and before its end. The bytes are numbers, see `figure`. */
   MEASURED: 7,
   /** Its tree has ended, or cannot be ended. */
   TREE_ENDED: 8,

@@ -81,7 +81,7 @@ export class Recorder implements AsyncDisposable {
     incoming.pipe(outgoing);
   }
 
-  /** Websockets are passed on and not remembered: they are no requests with one response. */
+  /** Passes WebSockets on without recording them: they have no single response. */
   #upgrade(incoming: IncomingMessage, socket: Socket, head: Buffer): void {
     const { host, port } = this.#app;
     const app = connect(port, host, () => {

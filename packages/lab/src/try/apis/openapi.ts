@@ -48,7 +48,7 @@ interface Description {
 /**
  * The GET operations of a description, with the examples and defaults that it has for their parameters. Those that look like
  * actions are left out, and those that need a value that nobody has given.
- * @returns undefined where it is no description
+ * @returns undefined if the body is not a description
  */
 export function openApiRequests(
   body: Buffer,

@@ -1,4 +1,5 @@
 // docs/guide/zoo.md and the README's line of it, from what `npm run zoo` wrote.
+import type { Interval } from '@redline/lab';
 import type { AppResult, ZooResult } from '../tests/zoo/zoo-result.ts';
 import { table } from './markdown-table.ts';
 import { ratioText } from './ratio-text.ts';
@@ -12,7 +13,7 @@ export function zooLine({ apps, interrupts }: ZooResult, folder: string): string
   const stopped =
     interrupts === undefined
       ? ''
-      : ` \`redline try\` was interrupted at ${interrupts.trials} random moments: ${interrupts.left.length === 0 ? 'nothing was left behind' : `something was left behind ${interrupts.left.length} times`}.`;
+      : ` \`redline try\` was interrupted at ${interrupts.done.length} random moments: ${interrupts.left.length === 0 ? 'nothing was left behind' : `something was left behind ${interrupts.left.length} times`}.`;
   return `**${equal} of ${apps.length} foreign applications are byte-equal on the engine**${noted}: ${asked} requests, in four runs each, shutdown included ([the zoo](${folder})).${stopped}`;
 }
 
@@ -23,7 +24,7 @@ export function zooTables(result: ZooResult): string {
   return [
     zooLine(result, '../../tests/zoo'),
     table(
-      ['app', 'what it is', 'requests', 'on the engine', 'CPU', 'requests/s', '`redline try`'],
+      ['app', 'what it is', 'requests', 'on the engine', '`redline try` says'],
       apps.map(rowOf),
     ),
     ...(notes.length === 0 ? [] : [notes.join('\n')]),
@@ -35,12 +36,12 @@ export function zooTables(result: ZooResult): string {
 /** How `redline try` behaved, whatever it found. */
 function ofTries(apps: readonly AppResult[]): string {
   const tries = apps.flatMap(({ tried }) => (tried === undefined ? [] : [tried]));
-  const timed = tries.filter(({ announcedSeconds }) => announcedSeconds !== undefined);
-  const inTime = timed.filter(({ seconds, announcedSeconds }) => seconds <= 2 * announcedSeconds!);
+  const timed = tries.filter(({ tookSeconds }) => tookSeconds !== undefined);
+  const inTime = timed.filter((each) => each.tookSeconds! <= 2 * each.announcedSeconds!);
   const clean = tries.filter(({ left }) => left.length === 0);
   const ended = tries.filter(({ exit }) => typeof exit === 'number');
   return [
-    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of ${timed.length} took at most twice the time that they had announced or were given.`,
+    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of the ${timed.length} that announced a time took at most twice as long.`,
     `It left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its gain is not to be quoted.`,
   ].join('\n');
 }
@@ -51,15 +52,12 @@ function isEqual({ differences, failure }: AppResult): boolean {
 
 function rowOf(app: AppResult): string[] {
   const { name, version, what, asked, unsteady, engine, tried } = app;
-  const gain = tried !== undefined && tried.word !== 'withheld';
   return [
     `${name} ${version}`,
     what,
     unsteady === 0 ? String(asked) : `${asked} (${unsteady} by their heads)`,
     stateOf(app) + (engine === 'native' || engine === '' ? '' : `; served by Node: ${engine}`),
-    gain ? ratioText(tried.cpu) + (tried.isQuiet || tried.cpu === undefined ? '' : '°') : '–',
-    gain ? ratioText(tried.rps) + (tried.isQuiet || tried.rps === undefined ? '' : '°') : '–',
-    wordOf(tried),
+    saidOf(tried),
   ].map((cell) => cell.replaceAll('|', '\\|').replaceAll(/\s+/g, ' '));
 }
 
@@ -70,21 +68,39 @@ function stateOf(app: AppResult): string {
   return explained.length > 0 ? 'equal, but see below' : 'equal';
 }
 
-function wordOf(tried: AppResult['tried']): string {
-  if (tried === undefined) return '–';
-  switch (tried.word) {
+/** An interval whose ends differ by this factor says nothing that a reader can use. */
+const saysNothing = 4;
+
+/** The gain with its intervals, or the sentence of the command. */
+function saidOf(tried: AppResult['tried']): string {
+  if (tried === undefined) return 'not tried yet';
+  const { word, cpu, rps, request, sentence } = tried;
+  const busy = tried.isQuiet ? '' : '°';
+  const gains = [
+    ...(isUseful(cpu) ? [`${ratioText(cpu)} less CPU for each request`] : []),
+    ...(isUseful(rps) ? [`${ratioText(rps)} the requests/s`] : []),
+  ].join(', ');
+  switch (gains === '' && word !== 'refused' ? 'unresolved' : word) {
     case 'gains':
-      return `it pays, for ${code(tried.request)}`;
+      return `it pays: ${gains}${busy}, for ${code(request)}`;
     case 'nothing':
     case 'loses':
-      return `*not for you*, for ${code(tried.request)}`;
+      return `*not for you*: ${gains}${busy}, for ${code(request)}`;
     case 'unresolved':
-      return `this run cannot tell, for ${code(tried.request)}`;
     case 'withheld':
-      return 'withheld: the app differed from itself';
+      return `${escape(firstSentence(sentence))}${busy} (${code(request)})`;
     case 'refused':
-      return `*not measured*: ${escape(tried.sentence)}`;
+      return `*not measured*: ${escape(sentence)}`;
   }
+}
+
+function isUseful(ratio: Interval | undefined): ratio is Interval {
+  return ratio !== undefined && ratio.high <= saysNothing * ratio.low;
+}
+
+/** The second says what to do about it. */
+function firstSentence(text: string): string {
+  return /^.*?[.!?](?=\s[A-Z]|$)/s.exec(text)?.[0] ?? text;
 }
 
 function code(request: string | undefined): string {

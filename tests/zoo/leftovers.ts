@@ -26,7 +26,8 @@ export async function leftovers(
   if (await accepts({ host: '127.0.0.1', port: setting.ports.app })) {
     left.push(`port ${setting.ports.app}`);
   }
-  const own = (setting.app.leaves ?? []).map((name) => join('tmp', name));
+  // Node's own cache, of apps that enable it.
+  const own = ['node-compile-cache', ...(setting.app.leaves ?? [])].map((name) => join('tmp', name));
   const known = new Set([...before, ...own]);
   const files = filesOf(setting).filter((file) => !known.has(file));
   return [...left, ...files.map((file) => `file ${file}`)];

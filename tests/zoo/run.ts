@@ -8,7 +8,7 @@ import { parseArgs } from 'node:util';
 import { apps } from './apps/index.ts';
 import type { Job } from './inside.ts';
 import { installGroup } from './install.ts';
-import type { AppResult, ZooResult } from './zoo-result.ts';
+import type { AppResult, Interrupts, ZooResult } from './zoo-result.ts';
 
 const help = `npm run zoo -- [NAME…] [options]
 
@@ -20,6 +20,8 @@ const help = `npm run zoo -- [NAME…] [options]
   --restarts N      restarts of each redline try, instead of a time
   --quiet           nothing else runs on this machine: the figures may be quoted
   --interrupts N    stop redline try N times at a random moment instead
+  --continue        leave out what FILE has already, also tries that were not quiet if this one is
+  --minutes N       begin with no app after this time
   --at-once N       apps side by side (1; interrupted ones: 4)
   --seed N          repeat these moments
   --json FILE       merge the results into this file
@@ -36,6 +38,8 @@ const { values, positionals } = parseArgs({
     interrupts: { type: 'string' },
     restarts: { type: 'string' },
     'at-once': { type: 'string' },
+    continue: { type: 'boolean' },
+    minutes: { type: 'string' },
     seed: { type: 'string', default: '1' },
     json: { type: 'string' },
     help: { type: 'boolean' },
@@ -51,9 +55,20 @@ if (unknown.length > 0) {
   process.stderr.write(`Unknown app "${unknown[0]}". npm run zoo -- --list shows them.\n`);
   process.exit(2);
 }
-const chosen = apps.filter(({ name, isQuick }) =>
+const named = apps.filter(({ name, isQuick }) =>
   positionals.length > 0 ? positionals.includes(name) : !values.ci || isQuick,
 );
+const isDone = ({ tried, failure, engine }: AppResult): boolean => {
+  const isTried = tried !== undefined && (tried.isQuiet || !values.quiet);
+  const isAsked = failure === undefined && engine !== '';
+  return (isTried || values.quick === true) && (isAsked || values['only-try'] === true);
+};
+const done =
+  values.continue && values.interrupts === undefined
+    ? kept().apps.filter(isDone).map(({ name }) => name)
+    : [];
+const chosen = named.filter(({ name }) => !done.includes(name));
+const until = Date.now() + Number(values.minutes ?? Infinity) * 60_000;
 if (values.list) {
   for (const { name, group, what } of chosen)
     console.log(`${name.padEnd(28)} ${group.padEnd(12)} ${what}`);
@@ -100,7 +115,7 @@ async function visitAll(): Promise<void> {
       console.log(`    ${ask}, ${part}:`);
       console.log(`      Node   ${JSON.stringify(node)}\n      engine ${JSON.stringify(engine)}`);
     }
-    keep((kept) => merge(kept, result));
+    keep((before) => merge(before, result));
   });
 }
 
@@ -111,9 +126,10 @@ async function sideBySide<Item>(
 ): Promise<void> {
   const left = [...items];
   const next = async (): Promise<void> => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item);
+    while (left.length > 0 && Date.now() < until) await work(left.shift()!);
   };
   await Promise.all(Array.from({ length: atOnce }, next));
+  if (left.length > 0) console.log(`${left.length} are left: --continue goes on.`);
 }
 
 function lineOf({
@@ -136,22 +152,37 @@ function lineOf({
           ...exits,
         ];
   if (tried !== undefined) {
-    parts.push(`try: ${tried.word}, ${tried.sentence}, ${tried.seconds} s, exit ${tried.exit}`);
+    const time = `${tried.seconds} s (${tried.tookSeconds ?? '-'} of ${tried.announcedSeconds ?? '-'} announced)`;
+    parts.push(`try: ${tried.word}, ${tried.sentence}, ${time}, exit ${tried.exit}`);
     parts.push(...tried.left.map((each) => `LEFT ${each}`));
   }
   return parts.join('; ');
 }
 
+interface Trial {
+  number: number;
+  name: string;
+  afterMs: number;
+  toGroup: boolean;
+}
+
 /** Spread over the apps, each moment from the seed; some apps side by side, as nothing is measured. */
-async function interruptAll(count: number, seed: number): Promise<void> {
+async function interruptAll(planned: number, seed: number): Promise<void> {
   const random = randomFrom(seed);
-  const trials = Array.from({ length: count }, (_, at) => ({
-    name: chosen[at % chosen.length]!.name,
+  const all = Array.from({ length: planned }, (_, number): Trial => ({
+    number,
+    name: apps[number % apps.length]!.name,
     afterMs: Math.floor(random() ** 2 * longestMs),
     toGroup: random() < 0.5,
   }));
+  const { interrupts } = kept();
+  const isSame = interrupts?.planned === planned && interrupts.seed === seed;
+  const fresh: Interrupts = { planned, seed, done: [], left: [] };
+  let known = values.continue && isSame ? interrupts : fresh;
+  const trials = all.filter(
+    ({ name, number }) => chosen.some((app) => app.name === name) && !known.done.includes(number),
+  );
   const names = [...new Set(trials.map(({ name }) => name))];
-  const left: string[] = [];
   await sideBySide(names, Number(values['at-once'] ?? 4), async (name) => {
     const { group } = chosen.find((app) => app.name === name)!;
     const own = trials.filter((trial) => trial.name === name);
@@ -163,24 +194,21 @@ async function interruptAll(count: number, seed: number): Promise<void> {
       isQuiet: false,
       interrupts: own,
     });
-    const lines = found ?? [`${name}: no result`];
-    console.log(`${name.padEnd(28)} ${own.length} trials, ${lines.length} left something`);
-    for (const line of lines) console.log(`    ${line}`);
-    left.push(...lines);
+    if (found === undefined) {
+      console.log(`${name}: no result`);
+      process.exitCode = 1;
+      return;
+    }
+    console.log(`${name.padEnd(28)} ${own.length} trials, ${found.length} left something`);
+    for (const line of found) console.log(`    ${line}`);
+    const done = [...known.done, ...own.map(({ number }) => number)].toSorted((a, b) => a - b);
+    known = { ...known, done, left: [...known.left, ...found] };
+    keep((before) => ({ ...before, interrupts: known }));
   });
-  console.log(`${count} trials with seed ${seed}: ${left.length} left something`);
-  if (left.length > 0) process.exitCode = 1;
-  keep((kept) => {
-    const before = kept.interrupts ?? { trials: 0, seeds: [], left: [] };
-    return {
-      ...kept,
-      interrupts: {
-        trials: before.trials + count,
-        seeds: [...before.seeds, seed],
-        left: [...before.left, ...left],
-      },
-    };
-  });
+  console.log(
+    `${known.done.length} of ${planned} trials with seed ${seed}: ${known.left.length} left something`,
+  );
+  if (known.left.length > 0) process.exitCode = 1;
 }
 
 /** Mulberry32: the same moments for the same seed. */
@@ -204,21 +232,20 @@ async function inNamespace<Result>(job: Job): Promise<Result | undefined> {
   return existsSync(job.file) ? (JSON.parse(readFileSync(job.file, 'utf8')) as Result) : undefined;
 }
 
-function merge(kept: ZooResult, result: AppResult): ZooResult {
-  const before = kept.apps.find(({ name }) => name === result.name);
-  const asked = values['only-try'] && before !== undefined ? before : result;
-  const tried = result.tried ?? before?.tried;
+function merge(before: ZooResult, result: AppResult): ZooResult {
+  const own = before.apps.find(({ name }) => name === result.name);
+  const asked = values['only-try'] && own !== undefined ? own : result;
+  const tried = result.tried ?? own?.tried;
   const merged = { ...asked, ...(tried !== undefined && { tried }) };
-  const others = kept.apps.filter(({ name }) => name !== result.name);
+  const others = before.apps.filter(({ name }) => name !== result.name);
   const order = apps.map(({ name }) => name);
   const all = [...others, merged]
     .filter(({ name }) => order.includes(name))
     .toSorted((one, other) => order.indexOf(one.name) - order.indexOf(other.name));
-  return { ...kept, startedAt: new Date().toISOString(), apps: all };
+  return { ...before, startedAt: new Date().toISOString(), apps: all };
 }
 
-function keep(change: (kept: ZooResult) => ZooResult): void {
-  if (values.json === undefined) return;
+function kept(): ZooResult {
   const [cpu, ...others] = cpus();
   const machine = {
     cpuModel: cpu!.model,
@@ -226,10 +253,15 @@ function keep(change: (kept: ZooResult) => ZooResult): void {
     kernel: release(),
     node: process.versions.node,
   };
-  const kept = existsSync(values.json)
-    ? (JSON.parse(readFileSync(values.json, 'utf8')) as ZooResult)
-    : ({ schema: 1, startedAt: '', machine, apps: [] } satisfies ZooResult);
-  const { apps: rows, ...facts } = change({ ...kept, machine });
+  const none: ZooResult = { schema: 1, startedAt: '', machine, apps: [] };
+  const file = values.json;
+  if (file === undefined || !existsSync(file)) return none;
+  return { ...(JSON.parse(readFileSync(file, 'utf8')) as ZooResult), machine };
+}
+
+function keep(change: (before: ZooResult) => ZooResult): void {
+  if (values.json === undefined) return;
+  const { apps: rows, ...facts } = change(kept());
   // An app is a line: what changed between two runs is seen at once.
   const lines = rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n');
   const text = JSON.stringify({ ...facts, apps: [] }, undefined, 2);

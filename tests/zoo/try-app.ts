@@ -12,7 +12,7 @@ import type { Tried } from './zoo-result.ts';
 
 const redline = join(import.meta.dirname, '../../packages/lab/bin/redline.mjs');
 /** A command that has not ended by then never will. */
-const limitFactor = 6;
+const limitMs = 300_000;
 const afterInterruptMs = 30_000;
 
 /** How long `redline try` may take, or how many restarts. */
@@ -32,7 +32,7 @@ export async function tryApp(
   const before = filesOf(setting);
   const trial = randomUUID();
   const startedAt = performance.now();
-  const { child, output } = startTry(setting, trial, [
+  const { child, output, announced } = startTry(setting, trial, [
     '--seconds',
     String(seconds),
     '--json',
@@ -41,16 +41,17 @@ export async function tryApp(
     join(setting.folder, 'reports'),
     ...(restarts === undefined ? [] : ['--restarts', String(restarts)]),
   ]);
-  const exit = await exitOf(child, limitFactor * seconds * 1_000);
-  const took = (performance.now() - startedAt) / 1_000;
+  const exit = await exitOf(child);
+  const endedAt = performance.now();
   const left = await leftovers(setting, trial, before);
   endProcessesOf(trial);
   const text = output.join('');
   const facts = {
     isQuiet,
     exit,
-    ...announcedIn(text, restarts === undefined ? seconds : undefined),
-    seconds: Math.round(took),
+    ...announcedIn(text),
+    ...(announced.at !== undefined && { tookSeconds: rounded(endedAt - announced.at) }),
+    seconds: rounded(endedAt - startedAt),
     left,
   };
   if (!existsSync(file)) return { word: 'refused', sentence: lastSentence(text), ...facts };
@@ -66,11 +67,16 @@ export async function tryApp(
   };
 }
 
-/** What it says that it takes, or else what it was given. */
-function announcedIn(text: string, given: number | undefined): { announcedSeconds?: number } {
-  const [, count, unit] = /(?:about|up to) (\d+)\s(s|min)/.exec(text) ?? [];
-  if (count !== undefined) return { announcedSeconds: Number(count) * (unit === 's' ? 1 : 60) };
-  return given === undefined ? {} : { announcedSeconds: given };
+/** `1 m 35 s` */
+const announcement = /Takes about (?:(\d+) m )?(\d+) s from here/;
+
+function announcedIn(text: string): { announcedSeconds?: number } {
+  const [, minutes = '0', seconds] = announcement.exec(text.replaceAll(/\s+/g, ' ')) ?? [];
+  return seconds === undefined ? {} : { announcedSeconds: 60 * Number(minutes) + Number(seconds) };
+}
+
+function rounded(ms: number): number {
+  return Math.round(ms / 100) / 10;
 }
 
 /** Ctrl-C at a moment of the trial: to the whole group, as a terminal sends it, or to the command alone. */
@@ -106,7 +112,7 @@ function startTry(
   setting: Setting,
   trial: string,
   options: readonly string[],
-): { child: ChildProcess; output: string[] } {
+): { child: ChildProcess; output: string[]; announced: { at?: number } } {
   const words = ['try', '--yes', ...options, ...(setting.app.tryArguments ?? [])];
   const child = spawn(process.execPath, [redline, ...words, '--', 'node', ...setting.command()], {
     cwd: setting.place.app,
@@ -115,15 +121,17 @@ function startTry(
     detached: true,
   });
   const output: string[] = [];
+  const announced: { at?: number } = {};
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (data: Buffer) => {
       output.push(data.toString());
+      if (data.includes('Takes about ')) announced.at ??= performance.now();
     });
   }
-  return { child, output };
+  return { child, output, announced };
 }
 
-async function exitOf(child: ChildProcess, limitMs: number): Promise<number | string> {
+async function exitOf(child: ChildProcess): Promise<number | string> {
   const exited = once(child, 'exit').then(([code, signal]) => (signal ?? code) as number | string);
   const late = `still running ${limitMs / 1_000} s later`;
   const exit = await Promise.race([
@@ -147,7 +155,7 @@ function verdictSentence(text: string): string {
   return lines
     .slice(at, end < 0 ? undefined : end)
     .join(' ')
-    .replace(/ To keep it.*/, '');
+    .replace(/ (To keep it|Tried:).*/, '');
 }
 
 /** Of a command that ended without a result. */

@@ -45,16 +45,21 @@ export interface Tried {
   /** Without other work on the machine. */
   isQuiet: boolean;
   exit: number | string;
-  /** Absent where a number of restarts was asked for instead. */
+  /** Absent where it ended before it could say how long it takes. */
   announcedSeconds?: number;
+  /** From then on. */
+  tookSeconds?: number;
+  /** All of it. */
   seconds: number;
   /** Processes, ports and files that were there afterwards. */
   left: string[];
 }
 
+/** Trials are numbered from 0 on; the seed says when each is interrupted, and how. */
 export interface Interrupts {
-  trials: number;
-  seeds: number[];
+  planned: number;
+  seed: number;
+  done: number[];
   /** One line for each trial after which something was there. */
   left: string[];
 }

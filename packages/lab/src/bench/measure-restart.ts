@@ -57,12 +57,12 @@ export async function measureRestart(restart: Restart): Promise<void> {
 
 /** @returns requests per second of the slowest, as far as the warm-up shows them */
 async function prepare(restart: Restart): Promise<number | undefined> {
-  const { plan, servers, listener, number } = restart;
+  const { plan, servers, listener, number, signal } = restart;
   listener.phase('checking answers', number);
   // The copy second: an app that differs from itself is not the fault of a variant.
   const first = [controlName(plan.baseline), plan.baseline];
   const baselineFirst = servers.toSorted((a, b) => first.indexOf(b.name) - first.indexOf(a.name));
-  await checkContract(baselineFirst, distinctRequests(plan.requests));
+  await checkContract(baselineFirst, distinctRequests(plan.requests), signal);
   if (number === 1) for (const server of servers) await verify(server, plan);
   const slowestRps = await warmUp(restart);
   for (const server of servers) server.pin();
@@ -100,7 +100,7 @@ async function measureBlocks(
     block <= blocks || (block <= blocks + mostBlocksMore && servers.some(isMissing));
   for (let block = 1 - uncounted; hasNext(block); block++) {
     const running = servers.filter(({ name }) => !observations.skipped.has(name));
-    const taken = await turns?.measure(running, random, measured);
+    const taken = await turns?.measure(running, random, measured, plan.passes);
     for (const server of shuffled(running, random)) {
       if (observations.skipped.has(server.name)) continue;
       restart.signal.throwIfAborted();

@@ -1,14 +1,18 @@
 import type { Plan } from '../config/resolve-plan.ts';
 
 /** Fewer say little of their own spread. */
-const leastRestarts = 4;
+export const enoughRestarts = 4;
 
 /**
  * As many restarts as the time of a plan allows, by what those so far have taken; at most as many as it asks for.
  * @param now The clock, in milliseconds.
  */
 export function restartsThatFit(
-  { precision: { restarts: most, minutes }, until: end }: Pick<Plan, 'precision' | 'until'>,
+  {
+    precision: { restarts: most, minutes },
+    until: end,
+    leastRestarts = enoughRestarts,
+  }: Pick<Plan, 'precision' | 'until' | 'leastRestarts'>,
   now: () => number = Date.now,
 ): (done: number) => number {
   const startedAt = now();

@@ -1,4 +1,5 @@
 import type { Plan } from '../config/resolve-plan.ts';
+import { LabError } from '../errors.ts';
 import { plural, seconds } from '../report/format.ts';
 import type { Observations } from './observations.ts';
 
@@ -8,27 +9,25 @@ interface TimedRun {
   signal: AbortSignal;
 }
 
-/** The first restart may take so many times the time of the plan: without it nothing is known. */
-const forTheFirst = 2;
 const lookEveryMs = 50;
 
 /**
  * Measures the restarts of a plan, and ends before the last one where the time of the plan is over: with all restarts that are
  * complete, or, where a crowded machine does not complete the first, with the blocks of it that are.
+ * @throws {LabError} ERR_REDLINE_LOAD where there is none
  */
 export async function untilTimeIsOver(
   { plan, observations, signal }: TimedRun,
   measure: (restart: number, until: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { mostMs } = plan;
+  const { mostMs, waitsForFirst } = plan;
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   let restart = 1;
   const startedAt = performance.now();
   const isOver = (): boolean => {
-    const spentMs = performance.now() - startedAt;
-    if (restart > 1) return spentMs > mostMs!;
-    return spentMs > forTheFirst * mostMs! && completeBlocks(observations) > 0;
+    if (performance.now() - startedAt <= mostMs!) return false;
+    return restart > 1 || waitsForFirst === undefined || completeBlocks(observations) > 0;
   };
   const look = (): void => {
     if (isOver()) over.abort(new Error('the time is over'));
@@ -58,6 +57,13 @@ function keepComplete(
   const planned = plan.precision.restarts;
   const isFirst = interrupted === 1;
   const blocks = isFirst ? completeBlocks(observations) : plan.precision.blocks;
+  const stopped = `Stopped after ${seconds(spentMs / 1_000)} of measuring, at twice the time that was announced`;
+  if (blocks === 0) {
+    throw new LabError(
+      'ERR_REDLINE_LOAD',
+      `${stopped}: nothing was measured completely by then. Stop other work on the machine, or give it more time with --seconds.`,
+    );
+  }
   const isComplete = (each: { restart: number; block?: number }): boolean =>
     isFirst ? (each.block ?? 0) <= blocks : each.restart < interrupted;
   observations.slices = observations.slices.filter(isComplete);
@@ -68,7 +74,7 @@ function keepComplete(
   const known = isFirst
     ? `${plural(blocks, 'block')} of the first restart`
     : `${interrupted - 1} of ${planned} restarts`;
-  observations.stopped = `Stopped after ${seconds(spentMs / 1_000)}, more than twice the time it was expected to take, with ${known}.`;
+  observations.stopped = `${stopped}, with ${known}.`;
 }
 
 /** Blocks that every server has. */

@@ -39,8 +39,14 @@ export interface Plan {
   seed: number;
   /** A time of `Date.now()` that the restarts are to fit before; absent where their number is fixed. */
   until?: number;
+  /** The least of those that fit. @default 4 */
+  leastRestarts?: number;
   /** How long the run may take, in milliseconds: then it ends with what is known. */
   mostMs?: number;
+  /** The first restart may take longer: someone has asked for a number of restarts, and not for a time. */
+  waitsForFirst?: true;
+  /** Turns of each server in a block. */
+  passes?: number;
   /** The app cannot run twice: its copies are started and measured one after the other. */
   oneAtATime?: true;
   readyTimeoutMs: number;

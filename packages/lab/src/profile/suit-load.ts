@@ -1,4 +1,5 @@
 import type { Plan } from '../config/resolve-plan.ts';
+import type { Endpoint } from '../load/endpoint.ts';
 import { send } from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import type { Server } from '../servers/server.ts';
@@ -33,8 +34,16 @@ export function suitableConnections({ tookMs, cpuMs }: FirstLook, durationMs: nu
   return Math.min(maxConnections, Math.max(toFillACore, thatFinish));
 }
 
-/** Sends a few requests of the plan, one after another. */
-export async function lookAt(server: Server, plan: Plan, signal: AbortSignal): Promise<FirstLook> {
+/**
+ * Sends a few requests of the plan, one after another.
+ * @param endpoint Where the server listens, if not at its own port.
+ */
+export async function lookAt(
+  server: Server,
+  plan: Plan,
+  signal: AbortSignal,
+  endpoint: Endpoint = server,
+): Promise<FirstLook> {
   const requests = distinctRequests(plan.requests).slice(0, 10);
   const deadline = performance.now() + lookForMs;
   const before = readCpu(server.pid).totalMicros;
@@ -47,7 +56,7 @@ export async function lookAt(server: Server, plan: Plan, signal: AbortSignal): P
     (asked < requests.length * looksPerRequest && performance.now() < deadline)
   ) {
     signal.throwIfAborted();
-    await send(server, requests[asked % requests.length]!, 60_000);
+    await send(endpoint, requests[asked % requests.length]!, { timeoutMs: 60_000, signal });
     asked++;
   }
   const waitedMs = (waitedForCoreMicros(server.pid) - waitedBefore) / 1_000;

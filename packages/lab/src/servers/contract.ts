@@ -40,12 +40,13 @@ export function statusText({ status, retryAfter }: Omit<Answer, 'body'>): string
 export async function checkContract(
   servers: readonly Server[],
   requests: readonly Required<RequestConfig>[],
+  signal?: AbortSignal,
 ): Promise<void> {
   const [reference, ...others] = servers;
   for (const request of requests) {
-    const [expected] = await answersOf(reference!, [request]);
+    const [expected] = await answersOf(reference!, [request], { signal });
     for (const server of others) {
-      const [answer] = await answersOf(server, [request]);
+      const [answer] = await answersOf(server, [request], { signal });
       requireSame(
         request,
         { name: reference!.name, answer: expected! },
@@ -57,17 +58,17 @@ export async function checkContract(
 
 /**
  * What a server answers each request, once it is warm.
- * @param endpoint Where it listens, if not at its own port.
+ * @param where.endpoint Where it listens, if not at its own port.
  * @throws {LabError} ERR_REDLINE_CONTRACT for a status outside 2xx and 3xx
  */
 export async function answersOf(
   server: Server,
   requests: readonly Required<RequestConfig>[],
-  endpoint: Endpoint = server,
+  { endpoint = server, signal }: { endpoint?: Endpoint; signal?: AbortSignal | undefined } = {},
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
   for (const request of requests) {
-    const answer = await ask(server, endpoint, request);
+    const answer = await ask(server, { endpoint, signal }, request);
     requireSuccess(server, request, answer);
     answers.push(answer);
   }
@@ -105,14 +106,15 @@ export function labelsOf(requests: readonly { method: string; path: string }[]):
 
 async function ask(
   server: Server,
-  endpoint: Endpoint,
+  { endpoint, signal }: { endpoint: Endpoint; signal: AbortSignal | undefined },
   request: Required<RequestConfig>,
 ): Promise<Answer> {
   try {
     // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
-    await sendOnceReady(endpoint, request);
-    return await send(endpoint, request);
+    await sendOnceReady(endpoint, request, { signal });
+    return await send(endpoint, request, { signal });
   } catch (error) {
+    signal?.throwIfAborted();
     throw await server.failure(`did not answer ${label(request)} (${(error as Error).message})`);
   }
 }
@@ -121,13 +123,13 @@ async function ask(
 export async function sendOnceReady(
   server: Endpoint,
   request: Required<RequestConfig>,
-  withinMs: number = warmWithinMs,
+  { withinMs = warmWithinMs, signal }: { withinMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Answer> {
   const deadline = Date.now() + withinMs;
   for (;;) {
-    const answer = await send(server, request);
+    const answer = await send(server, request, { signal });
     if (!isWarmingUp(answer) || Date.now() > deadline) return answer;
-    await sleep(askAgainMs);
+    await sleep(askAgainMs, undefined, { signal });
   }
 }
 
@@ -137,15 +139,20 @@ export function isWarmingUp({ status }: { status: number }): boolean {
 
 const ids = new FreshIds();
 
+interface Patience {
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
+}
+
 /** One request over a connection of its own. What is new in each is left out of the response where it is repeated there. */
 export async function send(
   server: Endpoint,
   request: Required<RequestConfig>,
-  timeoutMs: number = defaultTimeoutMs,
+  patience: Patience = {},
 ): Promise<Answer> {
-  if (!needsFreshId(request)) return sendAsItIs(server, request, timeoutMs);
+  if (!needsFreshId(request)) return sendAsItIs(server, request, patience);
   const fresh = ids.next();
-  const answer = await sendAsItIs(server, withFreshId(request, fresh), timeoutMs);
+  const answer = await sendAsItIs(server, withFreshId(request, fresh), patience);
   const { body } = answer;
   return { ...answer, body: Buffer.from(withoutFreshId(body.toString('latin1'), fresh), 'latin1') };
 }
@@ -153,7 +160,7 @@ export async function send(
 function sendAsItIs(
   { host, port, session }: Endpoint,
   request: Required<RequestConfig>,
-  timeoutMs: number,
+  { timeoutMs = defaultTimeoutMs, signal }: Patience,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const outgoing = httpRequest(
@@ -165,6 +172,7 @@ function sendAsItIs(
         headers: { ...request.headers, ...session },
         agent: new Agent({ keepAlive: false }),
         timeout: timeoutMs,
+        signal,
       },
       (incoming) => {
         const chunks: Buffer[] = [];

@@ -58,7 +58,7 @@ export async function askListeners(
   for (const listener of listeners) {
     const request = resolveRequest('/');
     const score = await endpointOf(listener)
-      .then((endpoint) => send(endpoint, request, patienceMs))
+      .then((endpoint) => send(endpoint, request, { timeoutMs: patienceMs }))
       .then(scoreOf, () => 0);
     if (best === undefined || score > best.score) best = { listener, score };
   }

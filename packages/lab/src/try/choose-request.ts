@@ -218,7 +218,7 @@ async function askOnce(
 ): Promise<Omit<Asked, 'request'> | string> {
   const before = performance.now();
   try {
-    const { status, body, location } = await send(endpoint, request, forMs);
+    const { status, body, location } = await send(endpoint, request, { timeoutMs: forMs });
     if (status < 200 || status >= 400) return `answers ${status}`;
     // A redirect is not the app: what it leads to is served by TLS, or waits for a login.
     if (status >= 300 && location?.startsWith('https:')) return `redirects to ${secured}`;

@@ -21,7 +21,7 @@ import { busiestRoute } from './busiest-route.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { type Pace, paceOf, paceSentence } from './pace.ts';
+import { mostMsOf, paceOf } from './pace.ts';
 import { tryMarkdown } from './report/try-markdown.ts';
 import { renderTryHtml } from './report/try-page.ts';
 import { renderTryTerminal } from './report/try-terminal.ts';
@@ -85,11 +85,10 @@ async function run(
   const setup = (await target.plan.setup?.()) ?? {};
   try {
     const screen = new FirstScreen(options, mostCopies);
-    const prepared = await look(target, setup.env ?? {}, screen, signal);
+    const prepared = await look(target, setup.env ?? {}, screen, { options, signal });
     if (prepared === undefined) return;
-    const { plan, pace } = planOf(target, prepared, options, startedAt);
-    const { refusal, speed } = prepared;
-    screen.beforeMeasuring(paceSentence(pace, speed));
+    const plan = planOf(target, prepared, options);
+    const { refusal } = prepared;
     if (refusal !== undefined) notes.push(oneAtATime(refusal));
     const measured = { ...plan, setup: () => ({ env: setup.env ?? {} }) };
     const bench = await measure('bench', plan.title, [measured], { context, startedAt, notes });
@@ -148,13 +147,26 @@ async function look(
   target: TryTarget,
   env: Record<string, string>,
   screen: FirstScreen,
-  signal: AbortSignal,
+  { options: { restarts, seconds }, signal }: { options: TryOptions; signal: AbortSignal },
 ): Promise<Prepared | undefined> {
   using line = new PhaseLine('try');
+  const startedAt = performance.now();
   return await prepare(target, {
     env,
     signal,
     screen,
+    paceFor: (speed) =>
+      paceOf(target.plan, speed, {
+        // A person who reads the first screen takes nothing of it.
+        leftMs: Math.max(
+          0,
+          (seconds ?? defaultSeconds) * 1_000 + screen.waitedMs - (performance.now() - startedAt),
+        ),
+        isChosen: seconds !== undefined,
+        restarts,
+        coreCount: availableParallelism(),
+      }),
+    isTimed: restarts === undefined,
     phase: (text) => line.show(text),
     clear: () => line.clear(),
   });
@@ -167,18 +179,15 @@ function oneAtATime(refusal: string): string {
 /** Two variants of one app; the runner adds the first once more, as the control. */
 function planOf(
   { plan, app, typed }: TryTarget,
-  { requests, preloads, main, isRedirected, speed, refusal }: Prepared,
-  { seconds = defaultSeconds, restarts }: TryOptions,
-  startedAt: Date,
-): { plan: Plan; pace: Pace } {
-  const leftMs = Math.max(0, startedAt.getTime() + seconds * 1_000 - Date.now());
-  const coreCount = refusal === undefined ? availableParallelism() : 1;
-  const pace = paceOf(plan, { ...speed, coreCount }, { leftMs, restarts });
-  const { precision, connections, turns, estimateMs } = pace;
+  { requests, preloads, main, isRedirected, pace, announcedAt, refusal }: Prepared,
+  { restarts }: TryOptions,
+): Plan {
+  const { precision, connections, turns, passes, leastRestarts } = pace;
+  const spentMs = performance.now() - announcedAt;
   // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
   const redirecting = isRedirected ? { main: main.asked } : undefined;
   const asked = plan.requestLabel ?? requests.map(label).join(', ');
-  const measured: Plan = {
+  return {
     ...plan,
     name: `${plan.name}-try`,
     title: `${typedText(typed)}, ${asked}`,
@@ -192,11 +201,13 @@ function planOf(
     precision,
     connections,
     turns,
-    mostMs: 2 * estimateMs,
+    passes,
+    mostMs: Math.max(0, mostMsOf(pace) - spentMs),
     ...(refusal === undefined ? {} : { oneAtATime: true }),
-    ...(restarts === undefined ? { until: Date.now() + leftMs } : {}),
+    ...(restarts === undefined
+      ? { until: Date.now() + pace.estimateMs - spentMs, leastRestarts }
+      : { waitsForFirst: true }),
   };
-  return { plan: measured, pace };
 }
 
 function typedText({ command, env }: CommandLine): string {

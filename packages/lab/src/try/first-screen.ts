@@ -88,6 +88,8 @@ export class FirstScreen {
   readonly #options: ConsentOptions;
   readonly #streams: Streams;
   readonly #copies: number;
+  /** For a person, so far. */
+  waitedMs = 0;
 
   /** @param copies The most that run at a time. */
   constructor(
@@ -173,6 +175,7 @@ export class FirstScreen {
 
   /** Where a person is to send requests. */
   recording(url: string, ms: number): void {
+    this.waitedMs += ms;
     this.#write([`Use the app at ${url} now, for ${seconds(ms / 1_000)}.`]);
   }
 
@@ -200,6 +203,7 @@ export class FirstScreen {
   async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     const { input, output } = this.#streams;
     if (this.#options.yes === true || input.isTTY !== true || output.isTTY !== true) return true;
+    const askedAt = performance.now();
     const lines = createInterface({ input, output });
     const stop = new AbortController();
     lines.once('SIGINT', () => process.kill(process.pid, 'SIGINT'));
@@ -213,6 +217,7 @@ export class FirstScreen {
       signal.throwIfAborted();
     } finally {
       lines.close();
+      this.waitedMs += performance.now() - askedAt;
     }
     this.#write(['Stopped; nothing was requested.']);
     return false;

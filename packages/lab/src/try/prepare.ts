@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { type FirstLook, lookAt } from '../profile/suit-load.ts';
+import { lookAt } from '../profile/suit-load.ts';
 import {
   type Answer,
   answersOf,
@@ -17,7 +17,7 @@ import {
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { signIn } from '../servers/sign-in.ts';
 import { pinSelf } from '../system/pinning.ts';
-import { plural } from '../report/format.ts';
+import { plural, seconds } from '../report/format.ts';
 import { describedRequests } from './apis/described.ts';
 import { asItIs, withRedline } from './app.ts';
 import { askListeners } from './choose-listener.ts';
@@ -31,6 +31,7 @@ import {
 } from './choose-request.ts';
 import type { FirstScreen } from './first-screen.ts';
 import { recordingOf } from './har.ts';
+import { mostMsOf, type Pace, paceSentence, type Speed } from './pace.ts';
 import { findPreload, type Preload } from './packages.ts';
 import type { Listening } from './preload/protocol.ts';
 import { Recorder } from './record.ts';
@@ -51,8 +52,10 @@ export interface Prepared {
   isFixed: boolean;
   /** Whether its servers need other ports than they ask for, to run side by side. */
   isRedirected: boolean;
-  /** What a response takes, and from the start of the app until it listens. */
-  speed: FirstLook & { startMs: number };
+  speed: Speed;
+  pace: Pace;
+  /** When that was said, a time of `performance.now()`. */
+  announcedAt: number;
   /** Why its copies cannot run side by side, as the app says it. */
   refusal: string | undefined;
 }
@@ -61,6 +64,10 @@ interface Preparation {
   env: Record<string, string>;
   signal: AbortSignal;
   screen: FirstScreen;
+  /** How the app is measured, once it is known what a start and a response take. */
+  paceFor(speed: Speed): Pace;
+  /** A run whose restarts someone has counted takes as long as they take. */
+  isTimed: boolean;
   phase(text: string): void;
   /** Makes room for the first screen. */
   clear(): void;
@@ -81,7 +88,7 @@ const mostChecked = 20;
  */
 export async function prepare(
   target: TryTarget,
-  { phase, clear, screen, ...common }: Preparation,
+  { phase, clear, screen, paceFor, isTimed, ...common }: Preparation,
 ): Promise<Prepared | undefined> {
   const { app, plan } = target;
   const { signal } = common;
@@ -112,26 +119,39 @@ export async function prepare(
     const isFixed = main.port !== first.server.port;
     const how = isFixed ? { main: main.asked } : {};
     const checked = distinctRequests(requests).slice(0, mostChecked);
-    const answers = await answersOf(first.server, checked, await first.endpoint(main));
+    const endpoint = await first.endpoint(main);
+    const answers = await answersOf(first.server, checked, { endpoint, signal });
+    const look = await lookAt(first.server, { ...plan, requests }, signal, endpoint);
+    const speed = { ...look, startMs: first.startMs };
+    const pace = paceFor(speed);
+    const announcedAt = performance.now();
+    clear();
+    screen.beforeMeasuring(paceSentence(pace, speed));
     phase('comparing its responses with and without redline');
+    const over = isTimed ? AbortSignal.timeout(mostMsOf(pace)) : undefined;
+    const either = over === undefined ? signal : AbortSignal.any([signal, over]);
     const start = async (name: string, packages: Preload[]): Promise<Asked> => {
-      const startedAt = performance.now();
-      const trial = await Trial.start(options, { name, preloads: packages, ...how });
+      const trial = await Trial.start(
+        { ...options, signal: either },
+        { name, preloads: packages, ...how },
+      );
       try {
-        const startMs = performance.now() - startedAt;
         if (plan.login !== undefined) await signIn(trial.server, plan.login);
-        return { trial, startMs, answers: await answersOf(trial.server, checked) };
+        return { trial, answers: await answersOf(trial.server, checked, { signal: either }) };
       } catch (error) {
         await trial[Symbol.asyncDispose]();
         throw error;
       }
     };
-    const { value: again, refusal } = await beside(first, () => start(asItIs, []), signal);
+    const { value: again, refusal } = await beside(first, () => start(asItIs, []), either).catch(
+      (error: unknown) => lateOr(error, over),
+    );
     await using second = again.trial;
     if (refusal !== undefined) screen.cannotRunTwice(refusal);
-    const look = await lookAt(second.server, { ...plan, requests }, signal);
     if (refusal !== undefined) await second[Symbol.asyncDispose]();
-    const { trial: changed, answers: changedAnswers } = await start(withRedline, preloads);
+    const { trial: changed, answers: changedAnswers } = await start(withRedline, preloads).catch(
+      (error: unknown) => lateOr(error, over),
+    );
     await using _changed = changed;
     requireEngine(changed, target);
     const compared = agree(answers, again.answers) ? 'body' : 'status';
@@ -151,7 +171,9 @@ export async function prepare(
       main,
       isFixed,
       isRedirected: isFixed || first.listeners.length > 1,
-      speed: { ...look, startMs: again.startMs },
+      speed,
+      pace,
+      announcedAt,
       refusal,
     };
   } finally {
@@ -162,8 +184,16 @@ export async function prepare(
 /** A copy of the app, once it has answered. */
 interface Asked {
   trial: Trial;
-  startMs: number;
   answers: Answer[];
+}
+
+/** @throws {LabError} ERR_REDLINE_LOAD where it failed because the time was over */
+function lateOr(error: unknown, over: AbortSignal | undefined): never {
+  if (over?.aborted !== true) throw error;
+  throw new LabError(
+    'ERR_REDLINE_LOAD',
+    'Stopped at twice the time that was announced, before the first measurement: other copies of the app take longer to start and to respond than the first. Stop other work on the machine, or give it more time with --seconds.',
+  );
 }
 
 /** Whether two processes of the same app answer the same bytes: times and random ids do not. */
@@ -213,7 +243,10 @@ export async function chooseAll(
   const before = trial.childrenStarted;
   const asked = distinctRequests(requests).slice(0, mostChecked);
   for (const request of asked) {
-    const sent = sendOnceReady(endpoint, request, plan.readyTimeoutMs);
+    const sent = sendOnceReady(endpoint, request, {
+      withinMs: plan.readyTimeoutMs,
+      signal,
+    });
     const { status, location } = await sent.catch(async (error: Error) => {
       throw await trial.server.failure(`did not answer ${label(request)} (${error.message})`);
     });
@@ -306,7 +339,7 @@ async function requireNoLimit(
   for (let sent = 0; sent < burst && performance.now() < until; sent++) {
     signal.throwIfAborted();
     const request = requests[sent % requests.length]!;
-    const answer = await send(endpoint, request).catch(() => undefined);
+    const answer = await send(endpoint, request, { signal }).catch(() => undefined);
     if (answer?.status !== 429) continue;
     throw new LabError(
       'ERR_REDLINE_TRY',

@@ -31,6 +31,9 @@ export interface TrialOptions {
 export class Trial implements AsyncDisposable {
   readonly server: Server;
   readonly #file: string;
+  readonly #startedAt = performance.now();
+  /** From its start until it listens. */
+  startMs = 0;
   #stopped: Promise<void> | undefined;
 
   private constructor(server: Server, file: string) {
@@ -121,6 +124,7 @@ export class Trial implements AsyncDisposable {
       }
       await sleep(lookEveryMs);
     }
+    this.startMs = performance.now() - this.#startedAt;
     const since = Date.now();
     const isOver = (): boolean => {
       const patience = isAside(this.main()!) ? othersOfAsideMs : othersWithinMs;

@@ -33,11 +33,16 @@ export function wordOf(
   if (tried === undefined) return 'loses';
   const { cpu, rps, variant } = tried.after;
   if (cpu.reading === 'withheld') return 'withheld';
+  // Its blocks show nothing of how starts differ.
+  if (bench.precision.restarts < 2) return 'unresolved';
   if (cpu.reading === 'worse' || rps.reading === 'worse') return 'loses';
   if (rps.reading === 'better') return 'gains';
   if (cpu.reading === 'same' || variant.cpuRatio.high < worthwhile) return 'nothing';
   return cpu.reading === 'better' ? 'gains' : 'unresolved';
 }
+
+/** An interval whose ends differ by this factor says nothing that a person can use. */
+const saysNothing = 4;
 
 /** A response that takes so many times its CPU waits for something else. */
 const waiting = 3;
@@ -65,6 +70,12 @@ export function sentenceOf({ bench, word, response }: Judged): string {
     case 'nothing':
       return `Not for you, as far as these requests go: at best ${end(cpuRatio.high)}\u00a0× less CPU for each. The time goes elsewhere; redline stairs shows where.`;
     case 'unresolved':
+      if (bench.precision.restarts < 2) {
+        return 'This run cannot tell: one start of each says nothing of how starts differ. Give it more time with --seconds.';
+      }
+      if (cpuRatio.high > saysNothing * cpuRatio.low) {
+        return `This run cannot tell: ${bench.precision.restarts} starts of each differ too much from one another. Stop other work on the machine, or give it more time with --seconds.`;
+      }
       return `This run cannot tell: between ${end(cpuRatio.low)}\u00a0× and ${end(cpuRatio.high)}\u00a0× less CPU for each request. Stop other work on the machine, or give it more time with --seconds.`;
     case 'gains':
       if (rps.reading === 'better' && cpu.reading === 'better') {

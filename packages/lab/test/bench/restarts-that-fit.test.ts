@@ -8,13 +8,18 @@ const minute = 60_000;
 /** What is planned after each restart, by a clock that starts at `startedAt` and moves on with each of them. */
 function planned(
   precision: Pick<Plan['precision'], 'restarts' | 'minutes'>,
-  { lasting, until }: { lasting: readonly number[]; until?: number },
+  {
+    lasting,
+    until,
+    leastRestarts,
+  }: { lasting: readonly number[]; until?: number; leastRestarts?: number },
 ): number[] {
   const startedAt = 1_000 * minute;
   let now = startedAt;
   const plan = {
     precision: precision as Plan['precision'],
     ...(until === undefined ? {} : { until: startedAt + until }),
+    ...(leastRestarts === undefined ? {} : { leastRestarts }),
   };
   const fit = restartsThatFit(plan, () => now);
   return lasting.map((ms, index) => {
@@ -41,6 +46,11 @@ describe('the restarts that fit into a time', () => {
   test('are four at least, and never fewer than were made', () => {
     const lasting = [2 * minute, minute, minute, minute, minute];
     assert.deepEqual(planned({ restarts: 50, minutes: 1 }, { lasting }), [4, 4, 4, 4, 5]);
+  });
+
+  test('may be one, where the time was chosen', () => {
+    const chosen = { lasting: [2 * minute], until: minute, leastRestarts: 1 };
+    assert.deepEqual(planned({ restarts: 12 }, chosen), [1]);
   });
 
   test('are all of them where they take no time at all', () => {

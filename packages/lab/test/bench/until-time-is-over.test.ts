@@ -16,8 +16,11 @@ const slice = (restart: number, block: number, variant: string): Slice => ({
 });
 
 /** What is left of a run whose time is over once these slices are there. */
-async function stoppedWith(slices: Slice[]): Promise<{ plan: Plan; seen: Observations }> {
-  const plan = { mostMs: 1, precision: { restarts: 4, blocks: 2 } } as Plan;
+async function stoppedWith(
+  slices: Slice[],
+  more: Partial<Plan> = {},
+): Promise<{ plan: Plan; seen: Observations }> {
+  const plan = { mostMs: 1, precision: { restarts: 4, blocks: 2 }, ...more } as Plan;
   const seen = {
     contestants: [{ name: 'a' }, { name: 'b' }],
     skipped: new Map<string, string>(),
@@ -47,7 +50,7 @@ describe('a run whose time is over', () => {
     assert.equal(plan.precision.restarts, 1);
     assert.match(
       seen.stopped!,
-      /^Stopped after .*, more than twice the time .* with 1 of 4 restarts\.$/,
+      /^Stopped after .*, at twice the time that was announced, with 1 of 4 restarts\.$/,
     );
   });
 
@@ -62,10 +65,17 @@ describe('a run whose time is over', () => {
     assert.match(seen.stopped!, /with 1 block of the first restart/);
   });
 
-  test('waits for the first block, without which nothing is known', async () => {
+  test('says that nothing is known where no block is complete', async () => {
+    await assert.rejects(stoppedWith([slice(1, 1, 'a')]), {
+      code: 'ERR_REDLINE_LOAD',
+      message: /^Stopped after .*: nothing was measured completely by then\. Stop other work/,
+    });
+  });
+
+  test('waits for the first block where someone has asked for a number of restarts', async () => {
     const seen = [slice(1, 1, 'a')];
     setTimeout(() => seen.push(slice(1, 1, 'b')), 20);
-    const { plan, seen: kept } = await stoppedWith(seen);
+    const { plan, seen: kept } = await stoppedWith(seen, { waitsForFirst: true });
     assert.equal(kept.slices.length, 2);
     assert.deepEqual([plan.precision.restarts, plan.precision.blocks], [1, 1]);
   });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import type { TryResult } from '../../src/try/result.ts';
 import { Workbench } from './run-cli.ts';
 
+const { resolve } = createRequire(import.meta.url);
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
 const least = ['--restarts', '1', '--json', 'r.json'];
 const node = ['--', 'node', 'app.cjs'];
@@ -30,7 +32,7 @@ describe('redline try', { skip: needsEngine }, () => {
       }).listen(process.env.PORT);`,
     );
     const stderr = await tried(bench, []);
-    assert.match(stderr, /^Measures for about .*, because a response takes \d+ ms/m);
+    assert.match(stderr, /^Takes about .* and a response \d+ ms/m);
     const { response, bench: measured } = resultOf(bench);
     assert.ok(response!.cpuMs > 250, `${response!.cpuMs}`);
     assert.ok(measured.load.connections <= 4, `${measured.load.connections}`);
@@ -114,5 +116,37 @@ describe('redline try', { skip: needsEngine }, () => {
     assert.match(stderr, /Requests, by the GraphQL schema of \/graphql: POST \/graphql/);
     assert.match(stderr, /\{"query":"\{items\}"\}/);
     assert.equal(resultOf(bench).title, 'node app.cjs, POST /graphql');
+  });
+
+  test('logs in to each copy, whose sessions are its own, and writes no secret anywhere', async (t) => {
+    const bench = new Workbench(t);
+    bench.write(
+      'app.cjs',
+      `const express = require(${JSON.stringify(resolve('express'))});
+      const app = express();
+      const session = require('node:crypto').randomUUID();
+      app.post('/login', express.json(), (request, response) => {
+        if (request.body.word !== 'open sesame') return response.sendStatus(401);
+        response.cookie('theme', 'dark').cookie('sid', session, { httpOnly: true }).json({});
+      });
+      app.get('/orders', (request, response) => {
+        const known = request.headers.cookie?.includes('sid=' + session);
+        response.status(known ? 200 : 401).json({ orders: [] });
+      });
+      app.listen(process.env.PORT);`,
+    );
+    const login = ['--login', 'POST /login {"word":"open sesame"}'];
+    const report = ['--md', 'r.md', '--html', 'r.html'];
+    const quick = ['--connections', '4', ...report, ...login];
+    const { code, stdout, stderr } = await bench.run(['try', ...least, ...quick, ...node]);
+    assert.equal(code, 0, stderr);
+    assert.match(stderr, /^Logs in to each copy once: POST \/login\.$/m);
+    const result = resultOf(bench);
+    assert.deepEqual(
+      [result.title, result.app.framework],
+      ['node app.cjs, GET /orders', 'Express'],
+    );
+    const written = ['r.json', 'r.md', 'r.html'].map((name) => bench.read(name));
+    for (const text of [stdout, stderr, ...written]) assert.doesNotMatch(text, /sesame|sid=/);
   });
 });

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import type { TryResult } from '../../src/try/result.ts';
 import { Workbench } from './run-cli.ts';
 
-const { resolve } = createRequire(import.meta.url);
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
 /** The least measuring there is. */
 const least = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
@@ -37,7 +35,7 @@ describe('redline try', { skip: needsEngine }, () => {
       /^The app cannot run twice \(another instance is running\): its copies run one/m,
     );
     assert.match(stderr, /^Listens at port 4400, in this run at \d+ \(HTTP\)\.$/m);
-    assert.match(stderr, /^Measures for about /m);
+    assert.match(stderr, /^Takes about /m);
     const { bench: measured, app } = resultOf(bench);
     assert.equal(app.port, 4400);
     assert.match(measured.warnings.join('\n'), /copies ran one at a time, alternating/);
@@ -49,45 +47,21 @@ describe('redline try', { skip: needsEngine }, () => {
     assert.deepEqual(bench.survivors(), []);
   });
 
-  test('logs in to each copy, whose sessions are its own, and writes no secret anywhere', async (t) => {
+  test('says with what a login is refused, without what was typed', async (t) => {
     const bench = new Workbench(t);
     bench.write(
       'app.cjs',
-      `const express = require(${JSON.stringify(resolve('express'))});
-      const app = express();
-      const session = require('node:crypto').randomUUID();
-      app.post('/login', express.json(), (request, response) => {
-        if (request.body.word !== 'open sesame') return response.sendStatus(401);
-        response.cookie('theme', 'dark').cookie('sid', session, { httpOnly: true }).json({});
-      });
-      app.get('/orders', (request, response) => {
-        const known = request.headers.cookie?.includes('sid=' + session);
-        response.status(known ? 200 : 401).json({ orders: [] });
-      });
-      app.listen(process.env.PORT);`,
+      `require('node:http').createServer((request, response) => {
+        response.statusCode = request.url === '/login' ? 401 : 200;
+        response.end();
+      }).listen(process.env.PORT);`,
     );
-    const login = ['--login', 'POST /login {"word":"open sesame"}'];
-    const report = ['--md', 'r.md', '--html', 'r.html'];
-    const { code, stdout, stderr } = await bench.run([
-      'try',
-      ...least,
-      ...report,
-      ...login,
-      ...node,
-    ]);
-    assert.equal(code, 0, stderr);
-    assert.match(stderr, /^Logs in to each copy once: POST \/login\.$/m);
-    const result = resultOf(bench);
-    assert.deepEqual(
-      [result.title, result.app.framework],
-      ['node app.cjs, GET /orders', 'Express'],
-    );
-    const written = ['r.json', 'r.md', 'r.html'].map((name) => bench.read(name));
-    for (const text of [stdout, stderr, ...written]) assert.doesNotMatch(text, /sesame|sid=/);
-    const wrong = await bench.run(['try', '--login', 'POST /login {"word":"?"}', ...node]);
+    const wrong = await bench.run(['try', '--login', 'POST /login {"word":"sesame"}', ...node]);
+    assert.equal(wrong.code, 1);
     assert.match(
       wrong.stderr,
       /answers the login POST \/login with 401\. \(ERR_REDLINE_CONTRACT\)/,
     );
+    assert.doesNotMatch(wrong.stderr, /sesame/);
   });
 });

@@ -76,7 +76,7 @@ export async function walk(
   const spine = findSpine(traces);
   await using session: Session = await startCut(target, spine, [...spine.stages.keys()], context);
   const ask = async (): Promise<{ status: number; body: string }> => {
-    const answer = await send(session.server, target.request, 20_000);
+    const answer = await send(session.server, target.request, { timeoutMs: 20_000 });
     return { status: answer.status, body: answer.body.toString() };
   };
   const before = (await ask()).body;

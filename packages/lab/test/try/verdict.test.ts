@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { wordOf } from '../../src/try/verdict.ts';
+import { sentenceOf, wordOf } from '../../src/try/verdict.ts';
 import { fixture } from '../report/fixture.ts';
 
 const name = 'changed';
@@ -25,6 +25,21 @@ describe('the word for a change', () => {
     assert.equal(wordFor(1.03, 1.02), 'gains');
     assert.equal(wordFor(1.015, 1.02), 'unresolved');
     assert.equal(wordFor(1.003, 1.02), 'nothing');
+  });
+
+  test('one start of each is not enough for any, and too wide an interval is no figure', () => {
+    const rungs = [{ name: 'as it is' }, { name: 'with redline', cpu: 1.5, rps: 1, spread: 0.012 }];
+    const bench = fixture({ command: 'bench', rungs, warnings: [] });
+    const once = { ...bench, precision: { ...bench.precision, restarts: 1 } };
+    assert.equal(wordOf(once), 'unresolved');
+    const said = (result: typeof bench): string =>
+      sentenceOf({ bench: result, word: 'unresolved' } as Parameters<typeof sentenceOf>[0]);
+    assert.match(said(once), /^This run cannot tell: one start of each says nothing/);
+    assert.match(said(bench), /^This run cannot tell: between 1\.\d\d.× and 1\.\d\d.× less/);
+    for (const variant of bench.variants) {
+      if ('cpuRatio' in variant) variant.cpuRatio = { value: 1.5, low: 0.05, high: 40 };
+    }
+    assert.match(said(bench), /^This run cannot tell: \d+ starts of each differ too much/);
   });
 
   test('a loss is one, whatever would be worthwhile', () => {

@@ -9,7 +9,7 @@ import { PhaseLine } from '../../report/phase-line.ts';
 import { runToEnd } from '../../system/run-to-end.ts';
 import { type Tree, Trees } from '../../trees/trees.ts';
 import { asItIs, variantOf } from '../../try/app.ts';
-import { precisionWithin } from '../../try/precision.ts';
+import { precisionWithin } from '../../try/pace.ts';
 import { findPreload } from '../../try/packages.ts';
 import type { ScoutSettings } from '../../try/preload/protocol.ts';
 import type { TryTarget } from '../../try/target.ts';

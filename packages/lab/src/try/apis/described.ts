@@ -24,7 +24,7 @@ export async function describedRequests(
 ): Promise<Described | undefined> {
   const ask = async (request: Required<RequestConfig>): Promise<Buffer | undefined> => {
     signal.throwIfAborted();
-    const answer = await send(endpoint, request, patienceMs).catch(() => undefined);
+    const answer = await send(endpoint, request, { timeoutMs: patienceMs }).catch(() => undefined);
     return answer?.status === 200 ? answer.body : undefined;
   };
   const get = { method: 'GET', headers, body: '', compare: 'body', timed: true } as const;

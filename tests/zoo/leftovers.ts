@@ -27,7 +27,9 @@ export async function leftovers(
     left.push(`port ${setting.ports.app}`);
   }
   // Node's own cache, of apps that enable it.
-  const own = ['node-compile-cache', ...(setting.app.leaves ?? [])].map((name) => join('tmp', name));
+  const own = ['node-compile-cache', ...(setting.app.leaves ?? [])].map((name) =>
+    join('tmp', name),
+  );
   const known = new Set([...before, ...own]);
   const files = filesOf(setting).filter((file) => !known.has(file));
   return [...left, ...files.map((file) => `file ${file}`)];

@@ -65,7 +65,9 @@ const isDone = ({ tried, failure, engine }: AppResult): boolean => {
 };
 const done =
   values.continue && values.interrupts === undefined
-    ? kept().apps.filter(isDone).map(({ name }) => name)
+    ? kept()
+        .apps.filter(isDone)
+        .map(({ name }) => name)
     : [];
 const chosen = named.filter(({ name }) => !done.includes(name));
 const until = Date.now() + Number(values.minutes ?? Infinity) * 60_000;
@@ -201,8 +203,8 @@ async function interruptAll(planned: number, seed: number): Promise<void> {
     }
     console.log(`${name.padEnd(28)} ${own.length} trials, ${found.length} left something`);
     for (const line of found) console.log(`    ${line}`);
-    const done = [...known.done, ...own.map(({ number }) => number)].toSorted((a, b) => a - b);
-    known = { ...known, done, left: [...known.left, ...found] };
+    const ended = [...known.done, ...own.map(({ number }) => number)].toSorted((a, b) => a - b);
+    known = { ...known, done: ended, left: [...known.left, ...found] };
     keep((before) => ({ ...before, interrupts: known }));
   });
   console.log(

@@ -56,7 +56,9 @@ async function endMany(server: Endpoint, request: Request): Promise<Error | unde
 
 /** What ended requests hold on to, whole ones wait for. */
 async function requireLife(session: Session, request: Request, cut: number): Promise<void> {
-  const answer = await send(session.server, request, { timeoutMs: cutTimeoutMs }).catch((error: Error) => error);
+  const answer = await send(session.server, request, { timeoutMs: cutTimeoutMs }).catch(
+    (error: Error) => error,
+  );
   if (session.server.hasEnded) throw await session.crash();
   if (!(answer instanceof Error) && answer.status < 400) return;
   const what = answer instanceof Error ? answer.message : `status ${answer.status}`;

@@ -17,7 +17,7 @@ import {
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { signIn } from '../servers/sign-in.ts';
 import { pinSelf } from '../system/pinning.ts';
-import { plural, seconds } from '../report/format.ts';
+import { plural } from '../report/format.ts';
 import { describedRequests } from './apis/described.ts';
 import { asItIs, withRedline } from './app.ts';
 import { askListeners } from './choose-listener.ts';

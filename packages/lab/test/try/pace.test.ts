@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
 import type { Plan } from '../../src/config/resolve-plan.ts';
-import { type GivenTime, mostMsOf, type Pace, paceOf, paceSentence, type Speed } from '../../src/try/pace.ts';
+import {
+  type GivenTime,
+  mostMsOf,
+  type Pace,
+  paceOf,
+  paceSentence,
+  type Speed,
+} from '../../src/try/pace.ts';
 
 const [plan] = resolvePlans({ name: 'a', variants: [{ name: 'a', command: 'node a' }] }, '/', {});
 const usual: Speed = { tookMs: 1, cpuMs: 0.5, startMs: 300 };

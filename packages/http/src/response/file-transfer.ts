@@ -149,15 +149,17 @@ export class FileTransfer implements FileSource {
   #begin(size: number): number | undefined {
     const stream = this.#stream;
     const response = this.#response;
-    const length = Math.min(this.#left(), PART);
+    // As long as those that reads would have become, so that none is cut where the part ends.
+    const chunk = response.chunkedEncoding ? size : 0;
+    const part = chunk === 0 ? PART : Math.max(1, Math.floor(PART / chunk)) * chunk;
+    const length = Math.min(this.#left(), part);
     const stat = (this.#stat ??= statOf(stream.fd));
     if (length <= 0 || stat === undefined) return 0;
     return response[kConnection].native.sendFile(response[kSequence], {
       fd: stream.fd,
       at: stream.pos ?? -1,
       length,
-      // As long as those that reads would have become.
-      chunk: response.chunkedEncoding ? size : 0,
+      chunk,
       device: stat.dev,
       inode: stat.ino,
     });

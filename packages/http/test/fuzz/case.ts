@@ -8,6 +8,8 @@ export type Step =
   | { do: 'write' | 'end'; bytes: number; uncorks?: boolean }
   | { do: 'socketWrite'; text: string }
   | { do: 'timeout'; ms: number }
+  /** A stream of a file of that many bytes, piped, not waited for. */
+  | { do: 'pipeFile'; bytes: number; options: FileOptions }
   | { do: Plain };
 
 const plain = [
@@ -32,7 +34,17 @@ const plain = [
   'microtask',
   'immediate',
 ] as const;
-type Plain = (typeof plain)[number];
+/** Only for handlers that pipe a file. */
+const withFile = ['filesClosed'] as const;
+type Plain = (typeof plain | typeof withFile)[number];
+
+export interface FileOptions {
+  start?: number;
+  end?: number;
+  highWaterMark?: number;
+  /** False: `pipe` leaves the response open. */
+  ends?: boolean;
+}
 
 /** What a client sends on one connection, and what the handlers do, by the order of their requests. */
 export interface Case {
@@ -58,6 +70,56 @@ export function byteCase(draw: Draw): Case {
   let bytes = draw.list(4, () => soundRequest(draw)).join('');
   for (let left = draw.below(4); left > 0; left--) bytes = mutated(draw, bytes);
   return { ...sent(draw, bytes), programs: [] };
+}
+
+/** A pipeline of requests for files. Clients that leave do so at moments that differ from run to run, so these wait. */
+export function fileCase(draw: Draw): Case {
+  const requests = draw.list(3, () => fileRequest(draw));
+  const programs = requests.map(() => fileProgram(draw, requests.length === 1));
+  return { ...sent(draw, requests.join('')), ending: 'wait', programs };
+}
+
+function fileRequest(draw: Draw): string {
+  const lines = ['Host: a'];
+  if (draw.chance(0.1)) lines.push('Connection: close');
+  const method = draw.of(['GET', 'GET', 'GET', 'GET', 'HEAD']);
+  return head(method, '/file', draw.chance(0.1) ? '1.0' : '1.1', lines);
+}
+
+/** Reads take as long as they take: what comes behind one that is not waited for comes before its first byte. */
+function fileProgram(draw: Draw, isAlone: boolean): Step[] {
+  const before = draw.chance(0.5) ? draw.list(2, () => headStep(draw)) : [];
+  const steps = draw.list(2, () => pipedFile(draw, isAlone)).flat();
+  return draw.chance(0.7)
+    ? [...before, ...steps, { do: 'end', bytes: draw.of([0, 5]) }]
+    : [...before, ...steps];
+}
+
+function headStep(draw: Draw): Step {
+  if (draw.chance(0.3)) return { do: 'write', bytes: draw.of([1, 200, 100_000]) };
+  if (draw.chance(0.3)) {
+    const headers = draw.chance(0.5) ? {} : draw.of(heads);
+    return { do: 'writeHead', status: draw.of([200, 200, 206, 204, 304]), headers };
+  }
+  if (draw.chance(0.3)) return { do: 'setHeader', ...draw.of(fields) };
+  return {
+    do: draw.of(['flushHeaders', 'cork', 'uncork', 'addTrailers', 'socketPause', 'immediate']),
+  };
+}
+
+function pipedFile(draw: Draw, isAlone: boolean): Step[] {
+  const bytes = draw.of([0, 100, 65_536, 65_537, 200_000, 1_500_000]);
+  const options: FileOptions = {};
+  if (draw.chance(0.2)) options.start = draw.below(bytes + 1);
+  if (draw.chance(0.2)) options.end = (options.start ?? 0) + draw.below(bytes + 1);
+  if (draw.chance(0.1)) options.highWaterMark = draw.of([1_000, 16_384, 300_000]);
+  if (draw.chance(0.5)) options.ends = false;
+  const piped: Step = { do: 'pipeFile', bytes, options };
+  // A file of a response before it would be cut short somewhere.
+  if (isAlone && draw.chance(0.2))
+    return [piped, { do: draw.of(['destroy', 'requestDestroy', 'socketEnd']) }];
+  if (draw.chance(0.1)) return [piped, { do: 'write', bytes: 10 }, { do: 'filesClosed' }];
+  return [piped, { do: 'filesClosed' }];
 }
 
 function sent(draw: Draw, bytes: string): Omit<Case, 'programs'> {

@@ -1,4 +1,7 @@
+import { createReadStream, mkdtempSync, rmSync, writeFileSync, type ReadStream } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Step } from './case.ts';
 
 /** Does one step of a handler, and notes what it throws or is called back with. */
@@ -32,6 +35,16 @@ export async function runStep(
         return;
       case 'timeout':
         return void (await new Promise((resolve) => setTimeout(resolve, step.ms)));
+      case 'pipeFile': {
+        const { ends = true, ...options } = step.options;
+        const stream = createReadStream(fileOf(step.bytes), options);
+        stream.on('error', (error: NodeJS.ErrnoException) => note(`file ${index} ${error.code}`));
+        streamsOf(response).push(stream);
+        stream.pipe(response, { end: ends });
+        return;
+      }
+      case 'filesClosed':
+        return filesClosed(response);
       case 'cork':
       case 'flushHeaders':
       case 'writeContinue':
@@ -96,3 +109,40 @@ export async function runStep(
 function text(index: number, bytes: number): string {
   return String.fromCharCode(65 + (index % 26)).repeat(bytes);
 }
+
+/** The streams that a handler has piped into its response. */
+const piped = new WeakMap<ServerResponse, ReadStream[]>();
+
+function streamsOf(response: ServerResponse): ReadStream[] {
+  const streams = piped.get(response) ?? [];
+  piped.set(response, streams);
+  return streams;
+}
+
+/** As handlers do it, a stream whose response is gone is destroyed. */
+async function filesClosed(response: ServerResponse): Promise<void> {
+  for (const stream of streamsOf(response)) {
+    if (response.destroyed) stream.destroy();
+    else response.once('close', () => stream.destroy());
+    if (!stream.closed) await new Promise<void>((resolve) => stream.once('close', resolve));
+  }
+}
+
+let folder: string | undefined;
+
+/** A file whose bytes tell their place. */
+function fileOf(bytes: number): string {
+  if (folder === undefined) {
+    const made = (folder = mkdtempSync(join(tmpdir(), 'redline-http-fuzz-')));
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }));
+  }
+  const path = join(folder, String(bytes));
+  if (!known.has(path)) {
+    let text = '';
+    while (text.length < bytes) text += `${text.length.toString(36)} `;
+    writeFileSync(path, text.slice(0, bytes));
+    known.add(path);
+  }
+  return path;
+}
+const known = new Set<string>();

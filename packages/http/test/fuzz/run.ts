@@ -1,12 +1,12 @@
 // Random handlers and random bytes on node:http and on the engine, compared: what the client received, how the connection
 // ended, and what every handler heard.
-//   node packages/http/test/fuzz/run.ts [programs|bytes|both] [--seconds 60] [--seed 1] [--events]
+//   node packages/http/test/fuzz/run.ts [programs|bytes|files] [--seconds 60] [--seed 1] [--events]
 //   node packages/http/test/fuzz/run.ts programs --case 1234     one case again, shrunk and shown
 import * as node from 'node:http';
 import { inspect, parseArgs } from 'node:util';
 import * as engine from '../../src/index.ts';
 import type { HttpModule } from '../conformance/engine.ts';
-import { byteCase, programCase, type Case } from './case.ts';
+import { byteCase, fileCase, programCase, type Case } from './case.ts';
 import { compare, confirmations, type Contestants } from './compare.ts';
 import type { Difference } from './explained/difference.ts';
 import { Contestant } from './contestant.ts';
@@ -22,7 +22,7 @@ const { values, positionals } = parseArgs({
     events: { type: 'boolean', default: false },
   },
 });
-const kinds = { programs: programCase, bytes: byteCase };
+const kinds = { programs: programCase, bytes: byteCase, files: fileCase };
 type Kind = keyof typeof kinds;
 const atOnce = 64;
 const mostShown = 5;
@@ -45,8 +45,12 @@ process.on('uncaughtException', (error) => {
   if (!isOfNode.test(String(error.stack))) uncaught.push(String(error.stack));
 });
 
-const asked = positionals[0] ?? 'both';
-const wanted = (asked === 'both' ? ['programs', 'bytes'] : [asked]) as Kind[];
+const wanted = (positionals.length > 0 ? positionals : Object.keys(kinds)) as Kind[];
+const unknown = wanted.find((kind) => !(kind in kinds));
+if (unknown !== undefined) {
+  process.stderr.write(`${unknown} is no kind of case: give ${Object.keys(kinds).join(', ')}.\n`);
+  process.exit(2);
+}
 let failures = 0;
 if (values.case === undefined) for (const kind of wanted) await search(kind);
 else await replay(wanted[0]!, Number(values.case));

@@ -4,7 +4,7 @@
 //! what is in memory is sent: the rest is left to the owner, which reads it on other threads.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::{OwnedFd, RawFd};
 
 use crate::sys::{self, Errno};
@@ -110,17 +110,29 @@ impl FilePart {
         Ok(sent)
     }
 
-    /// Copies `length` bytes that are in memory. False when there are fewer.
+    /// Copies `length` bytes that are in memory. False when fewer can be read, which are copied.
     pub fn copy(&mut self, length: usize, into: &mut Vec<u8>) -> bool {
         let start = into.len();
         into.resize(start + length, 0);
-        let rest = &mut into[start..];
-        let is_read = match self.at {
-            Some(at) => std::os::unix::fs::FileExt::read_exact_at(&self.file, rest, at),
-            None => self.file.read_exact(rest),
-        };
-        self.advance(length as u64);
-        is_read.is_ok()
+        let mut copied = 0;
+        while copied < length {
+            let rest = &mut into[start + copied..];
+            let read = match self.at {
+                Some(at) => std::os::unix::fs::FileExt::read_at(&self.file, rest, at),
+                None => self.file.read(rest),
+            };
+            match read {
+                Ok(0) => break,
+                Ok(count) => {
+                    self.advance(count as u64);
+                    copied += count;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        into.truncate(start + copied);
+        copied == length
     }
 
     fn advance(&mut self, length: u64) {

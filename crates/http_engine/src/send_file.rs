@@ -45,8 +45,9 @@ impl Engine {
             };
             connection.answers.own();
             connection.answers.file = Some(Box::new(file));
+            // A connection that is lost meanwhile reports its end, which is also that of the part.
             if !engine.send(connection) {
-                return false;
+                return true;
             }
             match &mut connection.answers.file {
                 Some(file) => {
@@ -171,7 +172,7 @@ impl Engine {
             self.count_sent(connection, sent);
             let queue = connection.answers.queue();
             if sent < size && !file.copy((size - sent) as usize, queue) {
-                // It shrank between the two: its chunk cannot be completed.
+                // It shrank between the two, or cannot be read: its chunk cannot be completed.
                 self.release(connection, libc::EIO);
                 return Moved::Gone;
             }

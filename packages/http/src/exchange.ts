@@ -79,6 +79,8 @@ export interface FileSource {
   onMoved(): void;
   /** The connection is gone. */
   onLost(): void;
+  /** The connection is gone because the file could not be read: its stream hears of that before the rest, which is `next`, is done. */
+  onUnreadable(next: () => void): void;
 }
 
 /** A connection, for its messages and its socket. */

@@ -1,7 +1,7 @@
 // Files leave by the kernel, whoever sends them, and whatever becomes of the client.
 import assert from 'node:assert/strict';
 import { createHook } from 'node:async_hooks';
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
 import * as node from 'node:http';
@@ -247,6 +247,51 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
     }
   });
 
+  for (const withLength of [true, false]) {
+    const how = withLength ? 'with a length' : 'in chunks';
+    test(`a disk that fails in the middle of a file, ${how}, is the same error as on Node`, (t) => {
+      const library = join(folder, 'failing-disk.so');
+      const source = join(import.meta.dirname, 'files/failing-disk.c');
+      const built = spawnSync('cc', ['-shared', '-fPIC', '-o', library, source, '-ldl']);
+      if (built.status !== 0)
+        return t.skip('no C compiler builds the library that makes reads fail');
+      const from = 3 * MIB + 1_234;
+      const env = { LD_PRELOAD: library, FAILING_FILE: file, FAILING_FROM: String(from) };
+      const byNode = serveOnce('node:http', file, { env, withLength });
+      const byEngine = serveOnce(engineModule, file, { env, withLength });
+      assert.deepEqual({ ...byEngine, operations: 0 }, { ...byNode, operations: 0 });
+      assert.equal(byEngine.ended, 'EIO');
+      assert.ok(byEngine.operations < byNode.operations / 2, 'the kernel sent none of it');
+    });
+  }
+
+  test('a file of overlayfs, where containers have theirs', (t) => {
+    const over = join(folder, 'over');
+    for (const each of ['lower', 'upper', 'work', 'merged']) {
+      fs.mkdirSync(join(over, each), { recursive: true });
+    }
+    fs.copyFileSync(file, join(over, 'lower/file'));
+    const mount = `mount -t overlay overlay -o lowerdir=${over}/lower,upperdir=${over}/upper,workdir=${over}/work ${over}/merged`;
+    const prefix = [
+      'unshare',
+      '--mount',
+      '--map-root-user',
+      'sh',
+      '-c',
+      `${mount} && exec "$@"`,
+      'sh',
+    ];
+    const tried = spawnSync(prefix[0]!, [...prefix.slice(1), 'true'], { encoding: 'utf8' });
+    if (tried.status !== 0)
+      return t.skip(`nothing may be mounted here: ${tried.stderr ?? tried.error}`);
+    const merged = join(over, 'merged/file');
+    const byNode = serveOnce('node:http', merged, { prefix, withLength: true });
+    const byEngine = serveOnce(engineModule, merged, { prefix, withLength: true });
+    assert.deepEqual({ ...byEngine, operations: 0 }, { ...byNode, operations: 0 });
+    assert.equal(byEngine.bytes, size);
+    t.diagnostic(`${byEngine.operations} operations of ${byNode.operations}`);
+  });
+
   test('REDLINE_HTTP_FILES=node leaves files to their streams', async () => {
     const program = `
       import { createHook } from 'node:async_hooks';
@@ -269,6 +314,34 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
     assert.ok(operations! > readsOfNode);
   });
 });
+
+const engineModule = import.meta.resolve('../src/index.ts');
+
+interface Served {
+  readonly ended: string;
+  readonly bytes: number;
+  readonly operations: number;
+}
+
+/** What becomes of one response in a process of its own. */
+function serveOnce(
+  module: string,
+  path: string,
+  how: { env?: NodeJS.ProcessEnv; prefix?: string[]; withLength: boolean },
+): Served {
+  const program = join(import.meta.dirname, 'files/one-file.ts');
+  const [command, ...args] = [
+    ...(how.prefix ?? []),
+    process.execPath,
+    '--no-warnings',
+    program,
+    module,
+    path,
+    ...(how.withLength ? ['length'] : []),
+  ];
+  const env = { ...process.env, ...how.env };
+  return JSON.parse(execFileSync(command!, args, { encoding: 'utf8', env })) as Served;
+}
 
 async function restOf(socket: Socket, first: Buffer): Promise<Buffer> {
   const parts = [first];

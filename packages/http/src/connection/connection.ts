@@ -1,4 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
+import { constants } from 'node:os';
 import { nextTick } from '../node/clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { connectionReset, streamDestroyed, systemError } from '../errors.ts';
@@ -323,6 +324,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
 
   /** The engine's last word on this connection. */
   onClose(errno: number): void {
+    if (errno === EIO && this.file !== null) this.file.onUnreadable(() => this.#lost(errno));
+    else this.#lost(errno);
+  }
+
+  #lost(errno: number): void {
     const error = errno === 0 ? undefined : systemError(errno, 'read');
     const { server } = this;
     if (error !== undefined && (isWatched(server) || hasListener(server, 'clientError'))) {
@@ -409,6 +415,9 @@ function hearsTimeout(emitter: (EmitterInternals & { emit: unknown }) | null): b
 function isOnSeen(request: EngineRequest, { custom }: ServingServer): boolean {
   return isOnReplaced(request) || custom.request !== undefined;
 }
+
+/** What the engine reports of a file in the middle of a chunk. */
+const EIO = constants.errno.EIO;
 
 function nothing(): void {}
 

@@ -22,6 +22,7 @@ export type FileStream = fs.ReadStream &
     pos: number | undefined;
     end: number;
     bytesRead: number;
+    autoClose: boolean;
     _readableState: { pipes: unknown[]; awaitDrainWriters: unknown };
   };
 
@@ -107,6 +108,22 @@ export class FileTransfer implements FileSource {
   onLost(): void {
     const inContext = this.#end();
     setImmediate(() => inContext?.(() => this.#readByNode(this.#asked)));
+  }
+
+  /** As on Node the error of the file comes first, and destroys the stream. */
+  onUnreadable(next: () => void): void {
+    const stream = this.#stream;
+    const inContext = this.#end();
+    if (inContext === null || stream.destroyed || !stream.autoClose) return next();
+    fs.read(stream.fd, Buffer.alloc(1), 0, 1, stream.pos ?? null, (error) => {
+      if (error === null) {
+        next();
+        inContext(() => this.#readByNode(this.#asked));
+        return;
+      }
+      inContext(() => stream.destroy(error));
+      setImmediate(next);
+    });
   }
 
   /** Nothing more is read. */

@@ -9,7 +9,7 @@ import { Controller, Get, Module, StreamableFile } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 
 type Static = (folder: string) => RequestListener;
 type ExpressApp = RequestListener & {
@@ -20,8 +20,11 @@ type ExpressApp = RequestListener & {
   ): void;
 };
 type Express = (() => ExpressApp) & { static: Static };
-type KoaContext = { body: unknown; length: number };
-type KoaApp = { use(middleware: (context: KoaContext) => void): void; callback(): RequestListener };
+type KoaContext = { body: unknown; length: number; path: string };
+type KoaApp = {
+  use(middleware: (context: KoaContext) => unknown): void;
+  callback(): RequestListener;
+};
 
 const require = createRequire(import.meta.url);
 const express = require('express') as Express;
@@ -32,6 +35,12 @@ const send = createRequire(require.resolve('express'))('send') as (
 ) => { pipe(response: ServerResponse): void };
 const Koa = require('koa') as new () => KoaApp;
 const Fastify = require('fastify') as () => FastifyInstance;
+const fastifyStatic = require('@fastify/static') as FastifyPluginCallback<{ root: string }>;
+const koaSend = require('koa-send') as (
+  context: KoaContext,
+  path: string,
+  options: { root: string },
+) => Promise<string>;
 
 /** Each serves `path` as /file. */
 export const ways: Record<string, (path: string) => RequestListener | Promise<RequestListener>> = {
@@ -63,6 +72,17 @@ export const ways: Record<string, (path: string) => RequestListener | Promise<Re
     });
     await app.ready();
     return (request, response) => app.routing(request, response);
+  },
+  '@fastify/static': async (path) => {
+    const app = Fastify();
+    await app.register(fastifyStatic, { root: dirname(path) });
+    await app.ready();
+    return (request, response) => app.routing(request, response);
+  },
+  'koa-send': (path) => {
+    const app = new Koa();
+    app.use((context) => koaSend(context, context.path, { root: dirname(path) }));
+    return app.callback();
   },
   'a body of Koa': (path) => {
     const app = new Koa();

@@ -138,9 +138,9 @@ function fileOf(bytes: number): string {
   }
   const path = join(folder, String(bytes));
   if (!known.has(path)) {
-    let text = '';
-    while (text.length < bytes) text += `${text.length.toString(36)} `;
-    writeFileSync(path, text.slice(0, bytes));
+    let content = '';
+    while (content.length < bytes) content += `${content.length.toString(36)} `;
+    writeFileSync(path, content.slice(0, bytes));
     known.add(path);
   }
   return path;

@@ -13,7 +13,7 @@ export type { CacheLogger } from './outages/logger.ts';
 export type { JsonCacheOptions } from './cache/options.ts';
 export type { IoredisClient, NodeRedisClient, RedisClient } from './redis/redis-client.ts';
 export type { CachePolicy, Cookies, Identify, Place, ReadsMeaning } from './route/policy.ts';
-export { unobserved } from './route/observe.ts';
+export { unobserved } from './route/reads.ts';
 export { redisStore, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export type { JsonCacheStats } from './counts/stats.ts';
 export type { TagVersions, Versions } from './store/tag-versions.ts';

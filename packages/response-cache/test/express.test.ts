@@ -269,13 +269,21 @@ describe('A cached route of Express whose caller a middleware finds out', () => 
         });
       });
       const known = { headers: { 'x-device': 'ann' } };
+      const last = isBefore ? '{"run":4}' : '{"run":3}';
+      const ahead =
+        'A response of GET / goes out uncached: it reads the request header x-device ahead of it, which is part of the key from now on.';
       assert.equal(await text('/', known), '{"run":1}');
       assert.equal(await text('/', known), '{"run":2}');
-      assert.equal(await text('/'), '{"run":3}');
-      assert.equal(await text('/'), '{"run":3}');
+      // With it, the header that the middleware reads becomes known, which is part of the key from then on.
+      if (isBefore) assert.equal(await text('/'), '{"run":3}');
+      assert.equal(await text('/'), last);
+      assert.equal(await text('/'), last);
       assert.equal(cache.stats.stores, 1);
       const said =
         'A response of GET / goes out uncached: its request names a caller, and the route has no identify.';
-      assert.deepEqual(lines, isBefore ? [] : [said]);
+      assert.deepEqual(
+        lines.map((line) => line.replace(/\S+ reads the/, 'it reads the')),
+        isBefore ? [ahead] : [said],
+      );
     });
 });

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expectRoute } from '../route/ahead.ts';
 import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
 import { aFunction, checkValues } from '../validate/check-values.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
@@ -68,6 +69,7 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
   checkRouteDefaults('cached()', defaults);
   checkValues('cached()', { onPlace }, { onPlace: aFunction('that is given the place') });
   const warn = (line: string): void => cache.logger?.warn(line);
+  expectRoute();
   // One middleware may stand in several routes.
   const routes = new Map<string, CachedExpressRoute>();
   const middleware: CachedMiddleware<Request> = (request, response, next) => {

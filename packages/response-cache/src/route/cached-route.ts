@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerOptions } from '../answer/flight.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
+import { AheadOfRoute } from './ahead.ts';
+import { listRoute } from './listed-routes.ts';
 import type { CachePolicy, Identify, Place } from './policy.ts';
 import type { Cookies, ReadsMeaning } from './policy.ts';
 
@@ -72,6 +74,8 @@ export interface CachedRoute extends KeyRules {
   readonly versionHeaders: readonly string[];
   /** What handlers have read of requests so far, beside the URL and the host. */
   readonly reads: Set<string>;
+  /** What runs ahead of the cache, such as middleware and guards. */
+  readonly ahead: AheadOfRoute;
   /** Called once `vary` has grown. */
   onVaryGrown: (() => void) | undefined;
   /** Logs why an answer is not kept, once for each reason. */
@@ -92,6 +96,9 @@ export function cachedRoute(
   { cache, defaults, warn }: CachedApp,
 ): CachedRoute {
   const warned = new Set<string>();
+  const isObserved = (policy.reads ?? defaults.reads ?? 'observed') === 'observed';
+  const reads = new Set<string>();
+  listRoute(name, reads);
   return {
     name,
     key: policy.key,
@@ -109,9 +116,10 @@ export function cachedRoute(
     headers: new Set(defaults.headers),
     at: policy.at ?? 'handler',
     guards: policy.guards,
-    isObserved: (policy.reads ?? defaults.reads ?? 'observed') === 'observed',
+    isObserved,
     versionHeaders: [],
-    reads: new Set(),
+    reads,
+    ahead: new AheadOfRoute(isObserved),
     onVaryGrown: undefined,
     warnOnce(reason) {
       if (warned.has(reason)) return;

@@ -1,6 +1,7 @@
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { credentialHeaders, isAnalyticsCookie } from './credentials.ts';
-import type { Reads } from './observe.ts';
+import { AheadReads } from './ahead.ts';
+import type { Reads } from './reads.ts';
 
 /* They are part of the key, or say that there is a body, with which no request uses the cache. */
 const keyed: ReadonlySet<string> = new Set([
@@ -38,9 +39,41 @@ const ofOneRequest: ReadonlySet<string> = new Set([
   'x-b3-sampled',
   'x-b3-flags',
   'uber-trace-id',
+  'sentry-trace',
+  'elastic-apm-traceparent',
+  'newrelic',
+  'x-datadog-trace-id',
+  'x-datadog-parent-id',
+  'x-datadog-sampling-priority',
+  'x-datadog-tags',
+  'x-datadog-origin',
+  'x-request-start',
+  'x-amz-cf-id',
+  'cf-ray',
+  'x-vercel-id',
+  'fly-request-id',
 ]);
 
 const neverWithCaller: ReadonlySet<string> = new Set(credentialHeaders);
+
+/*
+ * They describe the browser, the connection and the proxies. Logs, limits, CORS and routing read them on each request, ahead
+ * of the cache.
+ */
+const ofEachClient: ReadonlySet<string> = new Set(
+  'accept accept-charset accept-encoding accept-version access-control-request-headers access-control-request-method access-control-request-private-network cache-control cf-connecting-ip client-ip connection cookie date dnt fastly-client-ip if-match if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards origin pragma priority proxy-connection purpose range referer referrer save-data sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site sec-fetch-user sec-gpc te trailer true-client-ip upgrade-insecure-requests user-agent via warning x-client-ip x-cluster-client-ip x-forwarded-for x-real-ip x-requested-with'.split(
+    ' ',
+  ),
+);
+
+/** What is known of the code behind the cache, and of what ran ahead of it. */
+interface Seen {
+  readonly reads: Reads;
+  readonly ahead: AheadReads | 'unknown' | undefined;
+}
+
+/** The reason that is not logged: it is over with the next request. */
+export const unknownAhead = 'what ran ahead of the cache was not seen';
 
 /**
  * Why a response may not be kept under the key of its request, by what was read while it was made; undefined if it may.
@@ -51,25 +84,70 @@ const neverWithCaller: ReadonlySet<string> = new Set(credentialHeaders);
 export function whyUnkeyed(
   route: CachedRoute,
   request: CacheRequest,
-  reads: Reads,
+  { reads, ahead }: Seen,
 ): string | undefined {
-  const learned = unkeyedHeaders(route, request, reads);
+  const learned = unkeyedHeaders(route, request, reads.headers);
+  const isSeen = ahead instanceof AheadReads;
+  const passedOn = isSeen ? learnedAhead(route, request, ahead) : [];
   record(route, reads);
+  if (isSeen) recordAhead(route, ahead);
   if (route.identify !== undefined || route.key !== undefined) return undefined;
+  const whole = whyNever(route, request, reads, 'handler');
+  const why = whole ?? (isSeen ? whyNever(route, request, ahead, 'provider') : undefined);
+  if (why !== undefined) return why;
+  const ofProviders = passedOn.filter((name) => !learned.includes(name));
+  if (learned.length + ofProviders.length === 0)
+    return ahead === 'unknown' ? unknownAhead : undefined;
+  route.vary.push(...learned, ...ofProviders);
+  route.onVaryGrown?.();
+  const who = [
+    ...(learned.length === 0 ? [] : [`its handler reads the request header ${learned.join(', ')}`]),
+    ...ofProviders.map(
+      (name) =>
+        `${(ahead as AheadReads).readers.get(name)!.name} reads the request header ${name} ahead of it`,
+    ),
+  ];
+  return `${who.join(', and ')}, which is part of the key from now on`;
+}
+
+/* What has no place in a key. */
+function whyNever(
+  route: CachedRoute,
+  request: CacheRequest,
+  reads: Reads,
+  by: 'handler' | 'provider',
+): string | undefined {
+  const who = by === 'handler' ? 'its handler' : 'a provider of its request';
   if (reads.areHeadersListed)
-    return 'its handler reads all request headers at once, any of which may be in the response: read them by name, a logger within unobserved()';
+    return `${who} reads all request headers at once, any of which may be in the response: read them by name, a logger within unobserved()`;
   if (reads.isPeerRead)
-    return 'its handler reads the address of the client, which is not part of the key';
+    return `${who} reads the address of the client, which is not part of the key`;
   const [property] = reads.properties;
   if (property !== undefined)
-    return `its handler reads ${property}, which was set ahead of the cache and may belong to the caller: name the caller with identify`;
+    return `${who} reads ${property}, which was set ahead of the cache and may belong to the caller: name the caller with identify`;
   const cookie = unkeyedCookie(route, request, reads);
-  if (cookie !== undefined)
-    return `its handler reads ${cookie}: name it with identify: { cookie }, or the caller`;
-  if (learned.length === 0) return undefined;
-  route.vary.push(...learned);
-  route.onVaryGrown?.();
-  return `its handler reads the request header ${learned.join(', ')}, which is part of the key from now on`;
+  return cookie === undefined
+    ? undefined
+    : `${who} reads ${cookie}: name it with identify: { cookie }, or the caller`;
+}
+
+/*
+ * Middleware hands on what it has found out in a property, an AsyncLocalStorage or a table of its own. Whichever way, a response
+ * may depend on it: on any header but those that are read for logs and limits.
+ */
+function learnedAhead(route: CachedRoute, request: CacheRequest, ahead: AheadReads): string[] {
+  const names = [...ahead.readers].flatMap(([name, { isObserver, isOfHandler }]) =>
+    isObserver || (ofEachClient.has(name) && !isOfHandler) ? [] : [name],
+  );
+  return unkeyedHeaders(route, request, names);
+}
+
+function recordAhead(route: CachedRoute, { readers, wholesale }: AheadReads): void {
+  for (const [name, reader] of readers)
+    if (!keyed.has(name) && !ofOneRequest.has(name))
+      route.reads.add(`the header ${name}, ahead of the cache in ${reader.name}`);
+  for (const [name, reader] of wholesale)
+    route.reads.add(`${name}, ahead of the cache in ${reader.name}`);
 }
 
 function record(route: CachedRoute, reads: Reads): void {
@@ -86,10 +164,10 @@ function record(route: CachedRoute, reads: Reads): void {
 function unkeyedHeaders(
   { vary, versionHeaders }: CachedRoute,
   { headers }: CacheRequest,
-  reads: Reads,
+  names: readonly string[],
 ): string[] {
   const learned: string[] = [];
-  for (const name of reads.headers) {
+  for (const name of names) {
     if (keyed.has(name) || ofOneRequest.has(name) || name === 'cookie') continue;
     // A request that has one does not come here, so that all that do are alike.
     if (neverWithCaller.has(name) && headers[name] === undefined) continue;

@@ -7,10 +7,11 @@ import type { CachedRoute } from './cached-route.ts';
 import { ignoreRejection } from '../validate/unawaited.ts';
 import { decisionOn } from './decisions.ts';
 import type { Exchange } from './exchange.ts';
-import { whyUnkeyed } from './key-by-reads.ts';
+import { unknownAhead, whyUnkeyed } from './key-by-reads.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
-import { Observation, type Reads } from './observe.ts';
+import { Observation } from './observe.ts';
+import type { Reads } from './reads.ts';
 import type { Headers } from './response-port.ts';
 
 /* RFC 9111, section 5.2.2: what a cache that many share may not keep, or not send without asking again. */
@@ -26,6 +27,9 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   const { route, request, responses, response } = exchange;
   const statusBefore = responses.statusOf(response);
   const before = responses.headersOf(response);
+  const ahead = route.isObserved
+    ? route.ahead.take(request, route.identify === undefined && route.key === undefined)
+    : undefined;
   const observation = route.isObserved ? new Observation(request) : undefined;
   let reads: Reads | undefined;
   let value: unknown;
@@ -35,7 +39,7 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
     reads = observation?.end();
   }
   // Also by a response that is not kept for another reason.
-  const unkeyed = reads && whyUnkeyed(route, request, reads);
+  const unkeyed = reads && whyUnkeyed(route, request, { reads, ahead });
   const status = responses.statusOf(response);
   if (responses.isTaken(response) || responses.setsCookie(response)) return unshared(value);
   if (status < 200 || status >= 300 || bodiless.has(status)) return unshared(value);
@@ -49,7 +53,7 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
   if (unkeyed !== undefined) {
-    route.warnOnce(unkeyed);
+    if (unkeyed !== unknownAhead) route.warnOnce(unkeyed);
     return unshared(value);
   }
 

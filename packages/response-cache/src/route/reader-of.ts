@@ -1,0 +1,71 @@
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** The code that has read something of a request. */
+export interface Reader {
+  /** A package by its name, a file of the app by its path. */
+  readonly name: string;
+  /** Of a package that observes or logs requests, and puts nothing into responses. */
+  readonly isObserver: boolean;
+  /** Whether Nest was making a provider for the request: what its constructor reads, its handler has. */
+  readonly isOfHandler: boolean;
+}
+
+/* They read a request for whoever calls them. */
+const helpers: ReadonlySet<string> = new Set(
+  'accepts negotiator type-is proxy-addr @fastify/proxy-addr forwarded parseurl fresh content-type cookie @tinyhttp/accepts'.split(
+    ' ',
+  ),
+);
+const helperFile = /[\\/](?:express|fastify)[\\/]lib[\\/]request\.js$/;
+
+/* They read a request for their own routing and parsing. */
+const frameworks: ReadonlySet<string> = new Set(
+  'fastify express router connect find-my-way @nestjs/core @nestjs/common @nestjs/platform-express @nestjs/platform-fastify @fastify/middie @redline/http @redline/nest @redline/response-cache @redline/defer body-parser finalhandler serve-static send light-my-request rxjs'.split(
+    ' ',
+  ),
+);
+
+const observers =
+  /^(?:dd-trace|newrelic|elastic-apm-node|applicationinsights|@opentelemetry\/.+|@sentry\/.+|@appsignal\/.+|@datadog\/.+|pino-http|nestjs-pino|morgan|express-winston|winston|hot-shots|prom-client|express-prom-bundle|fastify-metrics|cls-rtracer)$/;
+
+const ofPackage = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/;
+const location = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*):\d+:\d+\)?$/;
+const here = fileURLToPath(new URL('.', import.meta.url));
+const observing = /^(?:ahead|observe|reader-of|reads|stand-ins|traps)\.[jt]s$/;
+/* This package and its siblings: those of a workspace are not below node_modules. */
+const siblings = fileURLToPath(new URL('../../../', import.meta.url));
+const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;
+
+/**
+ * Names the caller that reads a request at this moment; undefined if it is a framework or the cache. A stack takes some 10 µs,
+ * which only watched requests pay.
+ */
+export function readerOf(): Reader | undefined {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 40;
+  const { stack } = new Error('who reads');
+  Error.stackTraceLimit = limit;
+  // A hook of the app for stacks may return anything.
+  if (typeof stack !== 'string') return unknown;
+  for (const line of stack.split('\n').slice(1)) {
+    // Frames of Node and of builtins have no path.
+    const file = location.exec(line)?.[1];
+    if (file === undefined) continue;
+    const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    if (path.startsWith(here) && observing.test(path.slice(here.length))) continue;
+    if (path.startsWith(siblings) && built.test(path.slice(siblings.length))) return undefined;
+    const name = ofPackage.exec(path)?.[1]?.replaceAll('\\', '/');
+    if (name !== undefined && (helpers.has(name) || helperFile.test(path))) continue;
+    // Whatever is below in the stack has called it long ago, by next().
+    if (name !== undefined && frameworks.has(name)) return undefined;
+    return {
+      name: name ?? relative(process.cwd(), path),
+      isObserver: name !== undefined && observers.test(name),
+      isOfHandler: /@nestjs[\\/]core[\\/]injector[\\/]/.test(stack),
+    };
+  }
+  return undefined;
+}
+
+const unknown: Reader = { name: 'unknown code', isObserver: false, isOfHandler: false };

@@ -1,0 +1,152 @@
+import { isObserved, type Reads } from './reads.ts';
+
+/* Of Object.prototype, and what `await`, `JSON.stringify` and `inspect` look for on any object. */
+const ofAnyObject: ReadonlySet<PropertyKey> = new Set([
+  ...Object.getOwnPropertyNames(Object.prototype),
+  'then',
+  'toJSON',
+  'inspect',
+]);
+
+const ofPeer: ReadonlySet<PropertyKey> = new Set([
+  'remoteAddress',
+  'remotePort',
+  'remoteFamily',
+  'authorized',
+  'getPeerCertificate',
+  'getPeerX509Certificate',
+]);
+
+/* Notes by name what is read of an object of headers or cookies. */
+abstract class NamesTrap implements ProxyHandler<object> {
+  protected readonly reads: Reads;
+
+  constructor(reads: Reads) {
+    this.reads = reads;
+  }
+
+  /** @param isValue whether its value is read, and not only whether it is there */
+  protected abstract note(name: string, isValue: boolean): void;
+  protected abstract noteAll(target: object): void;
+
+  get(target: object, name: PropertyKey): unknown {
+    this.#read(name, true);
+    return Reflect.get(target, name);
+  }
+
+  has(target: object, name: PropertyKey): boolean {
+    this.#read(name, false);
+    return Reflect.has(target, name);
+  }
+
+  getOwnPropertyDescriptor(target: object, name: PropertyKey): PropertyDescriptor | undefined {
+    this.#read(name, false);
+    return Reflect.getOwnPropertyDescriptor(target, name);
+  }
+
+  ownKeys(target: object): (string | symbol)[] {
+    if (isObserved()) this.noteAll(target);
+    return Reflect.ownKeys(target);
+  }
+
+  #read(name: PropertyKey, isValue: boolean): void {
+    if (isObserved() && typeof name === 'string' && !ofAnyObject.has(name))
+      this.note(name, isValue);
+  }
+}
+
+/** Stands for `headers`. */
+export class HeadersTrap extends NamesTrap {
+  protected note(name: string, isValue: boolean): void {
+    this.reads.noteHeader(name.toLowerCase(), isValue);
+  }
+
+  protected noteAll(headers: object): void {
+    this.reads.noteAllHeaders(headers);
+  }
+}
+
+/** Stands for what a parser of cookies has made. */
+export class CookiesTrap extends NamesTrap {
+  protected note(name: string): void {
+    this.reads.cookies.push(name);
+  }
+
+  protected noteAll(): void {
+    this.reads.areCookiesListed = true;
+  }
+}
+
+/* Stands for what the request itself has, or what its prototype makes at the first read. */
+abstract class LazyTrap implements ProxyHandler<object> {
+  protected readonly reads: Reads;
+  readonly #prototype: object;
+  readonly #request: object;
+  readonly #name: string;
+  #real: object | undefined;
+
+  constructor(reads: Reads, request: Record<string, unknown>, name: string) {
+    this.reads = reads;
+    this.#request = request;
+    this.#name = name;
+    this.#prototype = Object.getPrototypeOf(request) as object;
+    if (Object.hasOwn(request, name)) this.#real = request[name] as object;
+  }
+
+  protected get real(): object {
+    return (this.#real ??= Reflect.get(this.#prototype, this.#name, this.#request) as object);
+  }
+
+  protected abstract note(name: PropertyKey): void;
+
+  get(_target: object, name: PropertyKey): unknown {
+    if (isObserved()) this.note(name);
+    const value: unknown = Reflect.get(this.real, name, this.real);
+    return typeof value === 'function' ? value.bind(this.real) : value;
+  }
+
+  set(_target: object, name: PropertyKey, value: unknown): boolean {
+    return Reflect.set(this.real, name, value, this.real);
+  }
+
+  has(_target: object, name: PropertyKey): boolean {
+    if (isObserved()) this.note(name);
+    return Reflect.has(this.real, name);
+  }
+
+  // Of the stand-in's own properties only the length of an array is fixed.
+  getOwnPropertyDescriptor(target: object, name: PropertyKey): PropertyDescriptor | undefined {
+    if (isObserved()) this.note(name);
+    const found = Reflect.getOwnPropertyDescriptor(this.real, name);
+    if (found === undefined || Reflect.getOwnPropertyDescriptor(target, name) !== undefined)
+      return found;
+    return { ...found, configurable: true };
+  }
+
+  getPrototypeOf(): object | null {
+    return Reflect.getPrototypeOf(this.real);
+  }
+
+  deleteProperty(_target: object, name: PropertyKey): boolean {
+    return Reflect.deleteProperty(this.real, name);
+  }
+}
+
+/** Stands for `rawHeaders`, of which Node makes `headersDistinct`. */
+export class RawHeadersTrap extends LazyTrap {
+  protected note(): void {
+    this.reads.noteAllHeaders();
+  }
+
+  ownKeys(): (string | symbol)[] {
+    if (isObserved()) this.note();
+    return Reflect.ownKeys(this.real);
+  }
+}
+
+/** Stands for the connection. The address is the only way in which a response may depend on it. */
+export class SocketTrap extends LazyTrap {
+  protected note(name: PropertyKey): void {
+    if (ofPeer.has(name)) this.reads.notePeer();
+  }
+}

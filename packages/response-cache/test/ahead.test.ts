@@ -1,0 +1,242 @@
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { channel } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import express from 'express';
+import { fastify } from 'fastify';
+import { cached } from '../src/adapters/express.ts';
+import { fastifyCache } from '../src/adapters/fastify.ts';
+import { JsonCache, unobserved, type CachePolicy, type RouteDefaults } from '../src/index.ts';
+
+type Framework = 'express' | 'fastify';
+type Pass = (request: any, next: () => void, response: any) => void;
+
+interface App {
+  ask(headers?: Record<string, string>, path?: string): Promise<{ value: unknown; isHit: boolean }>;
+  readonly lines: string[];
+  /** What `redline doctor` reads of the route. */
+  reads(): readonly string[];
+}
+
+interface Setting {
+  /** A middleware of the app, or a hook of it. */
+  readonly ahead: Pass;
+  readonly read: (request: any) => unknown;
+  readonly policy?: CachePolicy<any>;
+  readonly defaults?: RouteDefaults;
+}
+
+async function serve(t: TestContext, framework: Framework, setting: Setting): Promise<App> {
+  const { ahead, read, policy = {}, defaults = {} } = setting;
+  const lines: string[] = [];
+  const push = (line: string): void => void lines.push(line);
+  const cache = new JsonCache({ logger: { log: push, warn: push } });
+  let runs = 0;
+  const make = (request: object): object => ({ value: read(request), run: (runs += 1) });
+  let server: Server;
+  const [first] = [listed().length];
+  if (framework === 'express') {
+    const app = express();
+    app.use((request, response, next) => ahead(request, next, response));
+    const use = cached(cache, policy, { hosts: 'any', ...defaults });
+    app.get('/:name', use, (request, response) => void response.json(make(request)));
+    server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => void server.close());
+  } else {
+    const app = fastify();
+    t.after(() => app.close());
+    app.addHook('onRequest', (request, reply, done) => ahead(request, done, reply));
+    await app.register(fastifyCache, { cache, hosts: 'any', ...defaults });
+    app.get('/:name', { config: { cache: policy } }, (request, reply) => reply.send(make(request)));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    server = app.server;
+  }
+  const { port } = server.address() as AddressInfo;
+  return {
+    lines,
+    reads: () => [...new Set(listed().slice(first).flatMap((each) => [...each]))].toSorted(),
+    async ask(headers = {}, path = '/a') {
+      const before = runs;
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        headers: { connection: 'close', ...headers },
+      });
+      const { value } = (await response.json()) as { value: unknown };
+      return { value, isHit: runs === before };
+    },
+  };
+}
+
+function listed(): ReadonlySet<string>[] {
+  const routes = (globalThis as Record<symbol, unknown>)[Symbol.for('redline.cachedRoutes')];
+  return ((routes ?? []) as { reads: WeakRef<ReadonlySet<string>> }[]).map(
+    ({ reads }) => reads.deref() ?? new Set(),
+  );
+}
+
+const storage = new AsyncLocalStorage<unknown>();
+const table = new WeakMap<object, unknown>();
+const headersOf = (request: any): Record<string, string> => request.headers;
+
+/** Ways from the middleware to the handler on which nothing stands that could be watched. */
+const ways: Readonly<Record<string, (name: string) => Pick<Setting, 'ahead' | 'read'>>> = {
+  'an AsyncLocalStorage': (name) => ({
+    ahead: (request, next) => storage.run(headersOf(request)[name], next),
+    read: () => storage.getStore(),
+  }),
+  'enterWith of one': (name) => ({
+    ahead(request, next) {
+      storage.enterWith({ of: headersOf(request)[name] });
+      next();
+    },
+    read: () => (storage.getStore() as { of: unknown }).of,
+  }),
+  'a WeakMap': (name) => ({
+    ahead(request, next) {
+      table.set(request.raw ?? request, headersOf(request)[name]);
+      next();
+    },
+    read: (request) => table.get(request.raw ?? request),
+  }),
+  'another URL': (name) => ({
+    ahead(request, next) {
+      request.params ??= {};
+      storage.run(`/${headersOf(request)[name]}`, next);
+    },
+    read: () => String(storage.getStore()).slice(1),
+  }),
+};
+
+/** Properties of the request that `Object.keys` does not show, or that look like Node's own. */
+const kOwn = Symbol('kOwn');
+const properties: Readonly<Record<string, Pick<Setting, 'ahead' | 'read'>>> = {
+  'a symbol': {
+    ahead: (request, next) => ((request[kOwn] = headersOf(request)['user-agent']), next()),
+    read: (request) => request[kOwn],
+  },
+  'a name with an underscore': {
+    ahead: (request, next) => ((request._of = headersOf(request)['user-agent']), next()),
+    read: (request) => request._of,
+  },
+  'one that is not enumerable': {
+    ahead(request, next) {
+      const value = headersOf(request)['user-agent'];
+      Object.defineProperty(request, 'of', { value, configurable: true });
+      next();
+    },
+    read: (request) => request.of,
+  },
+  'a getter': {
+    ahead(request, next) {
+      const value = headersOf(request)['user-agent'];
+      Object.defineProperty(request, 'of', { get: () => value, configurable: true });
+      next();
+    },
+    read: (request) => request.of,
+  },
+};
+
+for (const framework of ['express', 'fastify'] as const) {
+  describe(`On ${framework}, a header that middleware reads ahead of the cache`, () => {
+    for (const [way, pass] of Object.entries(ways)) {
+      it(`is part of the key when its value comes by ${way}`, async (t) => {
+        const { ask, lines } = await serve(t, framework, pass('shop-id'));
+        for (const shop of ['a', 'b', 'a', 'b', 'c'])
+          assert.equal((await ask({ 'shop-id': shop })).value, shop);
+        assert.deepEqual(await ask({ 'shop-id': 'a' }), { value: 'a', isHit: true });
+        assert.notEqual((await ask()).value, 'a');
+        assert.equal(lines.length, 1);
+        assert.match(lines[0]!, /ahead\.test\.ts reads the request header shop-id ahead of it/);
+      });
+    }
+
+    it('is one of the client’s language, too', async (t) => {
+      const { ask } = await serve(t, framework, ways['a WeakMap']!('accept-language'));
+      for (const language of ['en', 'fr', 'en'])
+        assert.equal((await ask({ 'accept-language': language })).value, language);
+    });
+
+    it('does not count where logs and limits read it, and is listed', async (t) => {
+      const { ask, lines, reads } = await serve(t, framework, {
+        ahead(request, next) {
+          void [headersOf(request)['user-agent'], headersOf(request)['x-request-id']];
+          void { ...headersOf(request) };
+          void (request.raw ?? request).socket.remoteAddress;
+          next();
+        },
+        read: () => 1,
+      });
+      assert.equal((await ask({ 'user-agent': 'one' })).isHit, false);
+      assert.equal((await ask({ 'user-agent': 'two' })).isHit, true);
+      assert.deepEqual(lines, []);
+      const file = reads()[0]!.split(' in ')[1]!;
+      assert.match(file, /ahead\.test\.ts$/);
+      assert.deepEqual(
+        reads().filter((each) => !/the header (?!user-agent)/.test(each)),
+        [
+          `all headers, ahead of the cache in ${file}`,
+          `the address of the client, ahead of the cache in ${file}`,
+          `the header user-agent, ahead of the cache in ${file}`,
+        ],
+      );
+    });
+
+    it('does not count within unobserved(), or where the route says so', async (t) => {
+      const ahead: Pass = (request, next) => (void headersOf(request)['shop-id'], next());
+      const quiet: Pass = (request, next) => unobserved(() => ahead(request, next, undefined));
+      const read = (): number => 1;
+      for (const setting of [
+        { ahead: quiet, read },
+        { ahead, read, policy: { identify: 'public' } },
+        { ahead, read, policy: { key: 'one' } },
+        { ahead, read, defaults: { reads: 'ignored' } },
+      ] satisfies Setting[]) {
+        const { ask, lines } = await serve(t, framework, setting);
+        await ask({ 'shop-id': 'a' });
+        assert.equal((await ask({ 'shop-id': 'b' })).isHit, true);
+        assert.deepEqual(lines, []);
+      }
+    });
+  });
+
+  describe(`On ${framework}, a response is not shared`, () => {
+    for (const [kind, setting] of Object.entries(properties)) {
+      it(`whose handler reads what middleware has put on the request: ${kind}`, async (t) => {
+        const { ask, lines } = await serve(t, framework, setting);
+        for (const agent of ['ann', 'bob', 'ann'])
+          assert.deepEqual(await ask({ 'user-agent': agent }), { value: agent, isHit: false });
+        assert.match(lines.join(), /which was set ahead of the cache/);
+      });
+    }
+  });
+
+  describe(`On ${framework}, requests are watched`, () => {
+    const starts = channel('http.server.request.start');
+
+    it('at the start of a route, and not again by its hits', async (t) => {
+      const { ask } = await serve(t, framework, {
+        ahead: (_request, next) => next(),
+        read: () => 1,
+      });
+      for (let count = 0; count < 2_000 && starts.hasSubscribers; count += 1)
+        await ask({}, `/${count % 20}`);
+      assert.equal(starts.hasSubscribers, false);
+      assert.equal((await ask({}, '/0')).isHit, true);
+      assert.equal(starts.hasSubscribers, false);
+    });
+
+    it('before the first response of a route is kept, however late that comes', async (t) => {
+      const other = await serve(t, framework, { ahead: (_request, next) => next(), read: () => 1 });
+      const late = await serve(t, framework, ways['a WeakMap']!('shop-id'));
+      for (let count = 0; count < 2_000 && starts.hasSubscribers; count += 1)
+        await other.ask({}, `/${count % 20}`);
+      assert.equal(starts.hasSubscribers, false);
+      for (const shop of ['a', 'b', 'a', 'b'])
+        assert.equal((await late.ask({ 'shop-id': shop })).value, shop);
+      assert.equal((await late.ask({ 'shop-id': 'a' })).isHit, true);
+    });
+  });
+}

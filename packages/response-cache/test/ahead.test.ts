@@ -58,7 +58,14 @@ async function serve(t: TestContext, framework: Framework, setting: Setting): Pr
   const { port } = server.address() as AddressInfo;
   return {
     lines,
-    reads: () => [...new Set(listed().slice(first).flatMap((each) => [...each]))].toSorted(),
+    reads: () =>
+      [
+        ...new Set(
+          listed()
+            .slice(first)
+            .flatMap((each) => [...each]),
+        ),
+      ].toSorted(),
     async ask(headers = {}, path = '/a') {
       const before = runs;
       const response = await fetch(`http://127.0.0.1:${port}${path}`, {

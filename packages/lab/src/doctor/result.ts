@@ -63,6 +63,11 @@ export interface Measured {
   responseBytes: number;
   samples: number;
   node: string;
+  /**
+   * What the responses of each cached route depend on beside the URL, as far as the requests showed it: `the header tenant-id`,
+   * `the address of the client`. Absent where @redline/response-cache is not loaded.
+   */
+  cachedRoutes?: readonly { route: string; reads: readonly string[] }[];
 }
 
 /** The result of `redline doctor`: the JSON file, and the only source of a report. */

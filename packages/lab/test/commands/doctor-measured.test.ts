@@ -92,6 +92,35 @@ function store(request, response) {
     assert.deepEqual(bench.survivors(), []);
   });
 
+  test('lists what each cached route has read of requests, ahead of the cache and behind it', async (t) => {
+    const bench = new Workbench(t);
+    const at = (path: string): string => new URL(`../../../../${path}`, import.meta.url).href;
+    bench.write('package.json', '{"type":"module","scripts":{"start":"node app.js"}}');
+    bench.write(
+      'app.js',
+      `import { fastify } from '${at('node_modules/fastify/fastify.js')}';
+import { JsonCache } from '${at('packages/response-cache/dist/index.js')}';
+import { fastifyCache } from '${at('packages/response-cache/dist/adapters/fastify.js')}';
+const app = fastify();
+app.addHook('onRequest', async (request) => void request.headers['shop-id']);
+await app.register(fastifyCache, { cache: new JsonCache() });
+app.get('/items', { config: { cache: {} } }, async (request) => ({ of: request.headers['tenant-id'] ?? 1 }));
+await app.listen({ port: process.env.PORT, host: '127.0.0.1' });
+`,
+    );
+    const args = ['doctor', '/items', ...least, '--md', 'r.md', '--html', 'r.html'];
+    const { code, stdout, stderr } = await bench.run([...args, '--', 'npm', 'start']);
+    assert.equal(code, 0, stderr);
+    const { measured } = JSON.parse(bench.read('r.json')) as DoctorResult;
+    const reads = ['the header shop-id, ahead of the cache in app.js', 'the header tenant-id'];
+    assert.deepEqual(
+      measured!.cachedRoutes!.find(({ route }) => route === 'GET /items'),
+      { route: 'GET /items', reads },
+    );
+    for (const text of [stdout, bench.read('r.md'), bench.read('r.html')])
+      for (const each of reads) assert.ok(text.replaceAll(/\s+/g, ' ').includes(each), text);
+  });
+
   test('knows the functions of code that was compiled without a map by their names', async (t) => {
     const bench = new Workbench(t);
     bench.write('package.json', '{"scripts":{"start":"node dist/main.js"}}');

@@ -34,7 +34,9 @@ const ofOthers = /^(?:fastify\.|redline\.|nodejs\.|_datadog|__NR|__sentry|opente
 function isKnown(name: string | symbol): boolean {
   if (typeof name === 'symbol') {
     const { description = '' } = name;
-    return symbolsOfNode.has(name) || symbolsOfEngine.has(description) || ofOthers.test(description);
+    return (
+      symbolsOfNode.has(name) || symbolsOfEngine.has(description) || ofOthers.test(description)
+    );
   }
   return ofEachRequest.has(name) || namesCallerAs(name) || ofOthers.test(name);
 }
@@ -55,7 +57,11 @@ export class Observation {
     const headers = raw['headers'] as object;
     // A setter of Node and of the engine keeps them.
     this.#standIns.swap(raw, 'headers', new Proxy(headers, new HeadersTrap(reads)), headers);
-    this.#standIns.swap(raw, 'rawHeaders', new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders')));
+    this.#standIns.swap(
+      raw,
+      'rawHeaders',
+      new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders')),
+    );
     this.#standIns.swap(raw, 'socket', new Proxy({}, new SocketTrap(reads, raw, 'socket')));
     for (const name of ofOrigin) this.#exemptGetter(own, name);
     for (const name of ['cookies', 'signedCookies']) {
@@ -78,7 +84,9 @@ export class Observation {
   #exemptGetter(target: Target, name: string): void {
     if (!(name in target) || Object.hasOwn(target, name)) return;
     const prototype = Object.getPrototypeOf(target) as object;
-    this.#standIns.define(target, name, () => unobserved(() => Reflect.get(prototype, name, target)));
+    this.#standIns.define(target, name, () =>
+      unobserved(() => Reflect.get(prototype, name, target)),
+    );
   }
 
   #watchProperties(target: Target, of: string): void {

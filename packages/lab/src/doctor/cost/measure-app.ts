@@ -119,6 +119,7 @@ export async function measureApp(
         responseBytes: body.length,
         samples: tree.samples,
         node: taken.node,
+        ...(taken.cachedRoutes === undefined ? {} : { cachedRoutes: taken.cachedRoutes }),
       },
       warnings: [
         ...servingWarnings(taken.serving),

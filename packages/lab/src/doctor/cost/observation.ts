@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../../errors.ts';
 import { checkCpuProfile, type CpuProfile } from '../../profile/cpu-profile.ts';
 import { jsonFramesUrl } from '../preload/json-frames.ts';
-import type { Order, Report, Serving } from '../preload/protocol.ts';
+import type { CachedRoute, Order, Report, Serving } from '../preload/protocol.ts';
 
 export interface Observed {
   profile: CpuProfile;
@@ -17,6 +17,7 @@ export interface Observed {
   blockedMs: { longest: number; p99: number };
   node: string;
   serving: Serving | undefined;
+  cachedRoutes: readonly CachedRoute[] | undefined;
 }
 
 const patienceMs = 20_000;
@@ -66,7 +67,8 @@ export class Observation implements AsyncDisposable {
     if (most === undefined) throw unreached();
     // What waits beside it, as npm does, takes next to nothing.
     const all = reports.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0);
-    const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node, serving } = most;
+    const { profile, cpuMicros, waitedForCoreMicros, blockedMs, node, serving, cachedRoutes } =
+      most;
     return {
       profile: withJsonFrames(checkCpuProfile(profile, 'The profile of the app')),
       cpuMicros,
@@ -75,6 +77,7 @@ export class Observation implements AsyncDisposable {
       blockedMs,
       node,
       serving,
+      cachedRoutes,
     };
   }
 

@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { isMainThread } from 'node:worker_threads';
+import { cachedRoutes } from './cached-routes.ts';
 import { giveJsonFrames } from './json-frames.ts';
 import { observerName, type Order, profilingMicros, type Report } from './protocol.ts';
 import { watchServing } from './serving-server.ts';
@@ -56,6 +57,7 @@ function observe(socket: Socket): void {
         blockedMs: { longest: milliseconds(delay?.max), p99: milliseconds(delay?.percentile(99)) },
         node: process.versions.node,
         serving: serving?.(),
+        cachedRoutes: cachedRoutes(),
       });
     });
   };

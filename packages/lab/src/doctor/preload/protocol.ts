@@ -18,6 +18,12 @@ export interface Serving {
   replaced?: readonly string[];
 }
 
+/** A route of @redline/response-cache, and what its responses depend on beside the URL, as far as that was seen. */
+export interface CachedRoute {
+  route: string;
+  reads: readonly string[];
+}
+
 /** What it says. */
 export type Report =
   | { type: 'here' | 'started' }
@@ -33,4 +39,6 @@ export type Report =
       node: string;
       /** Absent where @redline/http has not made the server. */
       serving?: Serving | undefined;
+      /** Absent where @redline/response-cache is not loaded. */
+      cachedRoutes?: readonly CachedRoute[] | undefined;
     };

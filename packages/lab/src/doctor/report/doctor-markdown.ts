@@ -36,10 +36,18 @@ export function doctorMarkdown(result: DoctorResult): string {
     escaped(circumstances(result).join(' ')),
     rows.length === 0 ? nothingText(result) : table(columns, rows),
     measured === undefined || rows.length === 0 ? undefined : costNote,
+    cachedTable(result),
     ladderTable(result),
     together === undefined ? undefined : escaped(together),
     ...findings.map(details),
   );
+}
+
+function cachedTable({ measured }: DoctorResult): string | undefined {
+  const routes = measured?.cachedRoutes ?? [];
+  if (routes.length === 0) return undefined;
+  const rows = routes.map(({ route, reads }) => [code(route), escaped(reads.join('; '))]);
+  return table(['cached route', 'read of its requests, beside the URL'], rows);
 }
 
 function ladderTable({ ladder }: DoctorResult): string | undefined {

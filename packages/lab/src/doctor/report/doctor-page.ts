@@ -8,6 +8,7 @@ import { renderPage } from '../../report/page.ts';
 import type { Section } from '../../report/section.ts';
 import type { DoctorResult, Finding } from '../result.ts';
 import {
+  cachedRouteTexts,
   circumstances,
   costNote,
   costText,
@@ -39,7 +40,12 @@ export function renderDoctorHtml(result: DoctorResult): string {
       [{ word: 'found', text: countText(result) }, ...proved, ...lead],
       facts,
     ),
-    sections: [...ladderSections(result), findingsSection(result), methodSection(result)],
+    sections: [
+      ...ladderSections(result),
+      findingsSection(result),
+      ...cachedSections(result),
+      methodSection(result),
+    ],
   });
 }
 
@@ -63,6 +69,18 @@ function findingsSection(result: DoctorResult): Section {
     css: `#findings li{margin:0 0 16px}#findings pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin:4px 0 0}#findings small{color:var(--ink2)}#findings p{margin:4px 0;overflow-wrap:anywhere}#findings small code{overflow-wrap:anywhere}
 `,
   };
+}
+
+function cachedSections(result: DoctorResult): Section[] {
+  const texts = cachedRouteTexts(result);
+  if (texts.length === 0) return [];
+  return [
+    {
+      id: 'cached',
+      heading: 'Cached routes: read of requests',
+      body: markup`<ul>${texts.map((text) => markup`<li>${text}</li>`)}</ul>`,
+    },
+  ];
 }
 
 function item(finding: Finding): Markup {

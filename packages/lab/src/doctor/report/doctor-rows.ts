@@ -21,6 +21,14 @@ export function shareText({ cost }: Finding): string {
   return cost === undefined ? '' : `${percent(cost.share)} of the CPU`;
 }
 
+/** What the responses of each cached route depend on, a line each. */
+export function cachedRouteTexts({ measured }: DoctorResult): string[] {
+  return (measured?.cachedRoutes ?? []).map(({ route, reads }) => {
+    const what = reads.length === 0 ? 'nothing but the URL and the host, so far' : reads.join('; ');
+    return `${route}: ${what}`;
+  });
+}
+
 /** What a change was shown to gain, in one sentence. */
 export function proofText({ word, cpu, rps, why }: Proof): string {
   const figures = [

@@ -7,6 +7,7 @@ import { glyphsFor } from '../../report/glyphs.ts';
 import type { TerminalOptions } from '../../report/terminal-options.ts';
 import type { DoctorResult, Finding } from '../result.ts';
 import {
+  cachedRouteTexts,
   circumstances,
   costNote,
   costText,
@@ -39,6 +40,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
     result.findings.length === 0 ? wrap(nothingText(result) ?? '', width) : [],
+    ...cachedBlocks(result, width),
     ...ladderBlocks(result, { width, colour: options.colour, glyphs }),
     [
       ...(together === undefined ? [] : wrap(together, width)),
@@ -51,6 +53,17 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.map((line) => `${glyphs.text(line).trimEnd()}\n`).join(''))
     .join('\n');
+}
+
+function cachedBlocks(result: DoctorResult, width: number): string[][] {
+  const texts = cachedRouteTexts(result);
+  if (texts.length === 0) return [];
+  return [
+    [
+      'CACHED   read of requests by each cached route',
+      ...texts.flatMap((text) => wrap(text, width, indent)),
+    ],
+  ];
 }
 
 /** The tables of a ladder, each a block. */

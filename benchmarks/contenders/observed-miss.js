@@ -27,8 +27,8 @@ if (framework === 'fastify') {
   await app.listen({ port, host });
 } else {
   const app = express();
-  app.get('/', cached(cache, policy, { reads }), async (request, response) => {
-    response.json(await find(request));
+  app.get('/', cached(cache, policy, { reads }), (request, response, next) => {
+    find(request).then((found) => response.json(found), next);
   });
   app.listen(port, host);
 }

@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { credentialHeaders } from './credentials.ts';
+import { credentialHeaders } from './credential-headers.ts';
 import { readerOf, type Reader } from './reader-of.ts';
 import { isObserved, Reads } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
@@ -73,8 +73,8 @@ export class AheadOfRoute {
   #seen = 0;
   #unseen = 0;
 
-  constructor(isObserved: boolean) {
-    if (!isObserved) return;
+  constructor(isWatched: boolean) {
+    if (!isWatched) return;
     left += fromStart;
     listen();
   }

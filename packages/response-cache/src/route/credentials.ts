@@ -10,18 +10,6 @@ import { namesCaller } from './named-caller.ts';
 const analyticsCookie =
   /^(?:_ga=|_ga_|_gid=|_gat=|_gat_|_gcl_au=|_gcl_aw=|_gcl_dc=|_gcl_gb=|_gcl_gs=|_gac_|__utma=|__utmb=|__utmc=|__utmt=|__utmv=|__utmz=|_fbp=|_fbc=|_pk_id\.|_pk_ses\.|_pk_ref\.|_pk_cvar\.|_hjid=|_hjSession_|_hjSessionUser_|_hjFirstSeen=|_clck=|_clsk=|_uetsid=|_uetvid=|_ttp=|_pin_unauth=|ajs_anonymous_id=|hubspotutk=|__hstc=|__hssc=|__hssrc=|OptanonConsent=|OptanonAlertBoxClosed=|CookieConsent=|_scid=|_rdt_uuid=|ln_or=|_ym_uid=|_ym_d=|_ym_isad=)/;
 
-/** The request headers, beside `Cookie`, that show who is asking. */
-export const credentialHeaders: readonly string[] = [
-  'authorization',
-  'proxy-authorization',
-  'x-api-key',
-  'api-key',
-  'x-auth-token',
-  'x-access-token',
-  'x-tenant-id',
-  'x-user-id',
-];
-
 /** Whether the request shows who is asking, so that its answer may be for him alone. */
 export function carriesCredentials(request: CacheRequest, cookies: Cookies): boolean {
   const { headers } = request;

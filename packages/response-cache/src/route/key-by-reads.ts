@@ -1,5 +1,6 @@
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
-import { credentialHeaders, isAnalyticsCookie } from './credentials.ts';
+import { credentialHeaders } from './credential-headers.ts';
+import { isAnalyticsCookie } from './credentials.ts';
 import { AheadReads } from './ahead.ts';
 import type { Reads } from './reads.ts';
 

@@ -34,7 +34,10 @@ import { percent } from './ratio-text.ts';
 import { ciVerdictsText, ladderRealText, verdictsRealText } from './real-run-tables.ts';
 import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
+import { registerText } from './register-table.ts';
+import { spawnRealTable } from './spawn-real-table.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
+import type { RegisterResult } from '../benchmarks/proofs/register.ts';
 import { runsOf } from './runs-by-model.ts';
 import { table } from './markdown-table.ts';
 import { nestTaxTable } from './nest-tax-table.ts';
@@ -87,6 +90,17 @@ if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const tables = spawnTables(spawn, { sync, close }, readJson('benchmarks/article-spawn.json'));
   replaceBlock('packages/child-process/README.md', 'spawn', tables);
   replaceBlock('README.md', 'spawn', spawnSummary(spawn));
+}
+const spawnReal = readResult('spawn-real');
+if (spawnReal !== undefined) {
+  replaceBlock('packages/child-process/README.md', 'spawn-real', spawnRealTable(spawnReal));
+}
+if (existsSync(join(root, 'benchmarks/results/register.json'))) {
+  const register: RegisterResult = readJson('benchmarks/results/register.json');
+  for (const name of ['child-process', 'http']) {
+    const text = registerText(register, `@redline/${name}/register`);
+    replaceBlock(`packages/${name}/README.md`, 'register', text);
+  }
 }
 replaceBlock('packages/http/README.md', 'http', httpTables(runsOf('http')));
 // Two runs of a few minutes each: see the scenario.

@@ -10,6 +10,8 @@ import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts'
 import { spawn as nativeSpawn } from './calls/spawn.ts';
 import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
 
+export { addModuleObject };
+
 type NodeChildProcess = typeof nodeChildProcess;
 
 export const spawn: NodeChildProcess['spawn'] = native

@@ -1,22 +1,69 @@
 // For `node --import @redline/http/register` and `--require`: from here on every `http.createServer` and `new http.Server`
 // of this thread is the engine's, in dependencies too.
-import { syncBuiltinESMExports } from 'node:module';
-import { createServer } from './server/create-server.ts';
-import { engine } from './engine.ts';
-import { defineHidden } from './node/message-defaults.ts';
-import { http, NodeServer } from './node/node-http.ts';
-import { isNodes } from './node/node-sources.ts';
-import { createServerThrough, replaceExport } from './server/replaced-create-server.ts';
-import { ServerClass } from './server/server-class.ts';
-import { EngineServer } from './server/server.ts';
+//
+// Every Node child inherits this line, also one that never serves. node:http alone takes 5 ms of CPU and the engine 60, so this file
+// waits until a module name is resolved to node:http. A resolve hook makes each `require` 25 µs slower: it goes after a few.
+// One file that imports nothing: a further one, or `node:module` by `import`, takes half a millisecond.
+import type { registerHooks as RegisterHooks } from 'node:module';
 
-// Another copy of this package may have done this before.
-if (engine().name === 'native' && http.Server === NodeServer) {
-  const { createServer: before } = http;
-  replaceExport('createServer', isNodes(before) ? createServer : createServerThrough(before));
-  replaceExport('Server', ServerClass);
-  for (const { prototype } of [NodeServer, EngineServer]) {
-    defineHidden(prototype, 'constructor', ServerClass);
+const MAX_RESOLVED = 40;
+const HTTP = 'node:http';
+// Beside this file, with the same ending.
+const laterFile = `./register-later${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
+const { env, getBuiltinModule, permission, platform, versions } = process;
+const { moduleLoadList } = process as never as { moduleLoadList?: string[] };
+const module: Partial<typeof import('node:module')> = getBuiltinModule?.('node:module') ?? {};
+
+const isElsewhere = versions['bun'] !== undefined || versions['deno'] !== undefined;
+if (env['REDLINE_HTTP'] !== 'node' && platform === 'linux' && !isElsewhere) {
+  // A test runner may have replaced them by the time of the first server.
+  const { nextTick } = process;
+  const { queueMicrotask, setImmediate, setTimeout, Date } = globalThis;
+  Object.defineProperty(process, Symbol.for('redline.http.clocks'), {
+    configurable: true,
+    value: { nextTick, queueMicrotask, setImmediate, setTimeout, Date },
+  });
+  const canRequire = (process.features as { require_module?: boolean }).require_module === true;
+  // Node before 22.15 has no such hooks.
+  const registerHooks = canRequire ? module.registerHooks : undefined;
+  const isLoaded = moduleLoadList?.includes('NativeModule http') ?? true;
+  // The permission model may forbid to read the engine's files later.
+  if (registerHooks === undefined || isLoaded || permission !== undefined) putInPlace();
+  else waitFor(putInPlace, registerHooks);
+}
+
+function waitFor(asked: () => void, registerHooks: typeof RegisterHooks): void {
+  let left = MAX_RESOLVED;
+  const hooks = registerHooks({
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context);
+      left -= 1;
+      if (left === 0 || resolved.url === HTTP) end();
+      return resolved;
+    },
+  });
+  process.getBuiltinModule = watched as typeof getBuiltinModule;
+
+  function watched(id: string): object | undefined {
+    if (id === 'http' || id === HTTP) end();
+    return getBuiltinModule(id);
   }
-  syncBuiltinESMExports();
+  Object.defineProperty(watched, 'name', { value: 'getBuiltinModule' });
+
+  function end(): void {
+    if (left < 0) return;
+    left = -1;
+    hooks.deregister();
+    if (process.getBuiltinModule === watched) process.getBuiltinModule = getBuiltinModule;
+    asked();
+  }
+}
+
+function putInPlace(): void {
+  try {
+    module.createRequire!(import.meta.url)(laterFile);
+  } catch {
+    // A Node that cannot require it, before 22.12, or a bundle, with nothing beside this file.
+    void import('./register-now.ts').catch(() => {});
+  }
 }

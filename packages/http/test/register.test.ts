@@ -55,6 +55,51 @@ describe('register:', () => {
     assert.equal(seen['named'], expected);
   });
 
+  test('loads the engine when somebody asks for a server, not before', async () => {
+    const program = `
+      const http = require('node:http');
+      const isLoaded = () => require('node:fs').readFileSync('/proc/self/maps', 'latin1').includes('.node\\n');
+      const { request, Agent } = http;
+      const before = [typeof http.createServer, http.createServer.name, http.createServer.length, isLoaded()];
+      http.createServer();
+      console.log(JSON.stringify([...before, isLoaded(), typeof Object.getOwnPropertyDescriptor(http, 'Server').value]));`;
+    assert.deepEqual(await output(['--import', register, '--eval', program]), [
+      'function',
+      'createServer',
+      2,
+      false,
+      isNative,
+      'function',
+    ]);
+  });
+
+  test('a program that imports the package itself beside node:http is on the engine', async () => {
+    const program = `
+      import http, { createServer, Server } from 'node:http';
+      import { engine } from '${register.replace('/register', '')}';
+      const servers = [createServer(), new Server(), new http.Server(), http.createServer()];
+      for (const server of servers) await new Promise((done) => server.listen(0, '127.0.0.1', done));
+      console.log(JSON.stringify(servers.map((server) => engine(server).name)));
+      for (const server of servers) server.close();`;
+    const args = ['--import', register, '--input-type=module', '--eval', program];
+    const name = isNative ? 'native' : 'node';
+    assert.deepEqual(await output(args), [name, name, name, name]);
+  });
+
+  test('a stub of createServer, and a class in the place of Server, stay there', async () => {
+    const program = `
+      const http = require('node:http');
+      const { mock } = require('node:test');
+      const stub = mock.method(http, 'createServer', () => 'stubbed');
+      const stubbed = http.createServer();
+      stub.mock.restore();
+      class Own {}
+      http.Server = Own;
+      console.log(JSON.stringify([stubbed, http.createServer().constructor.name, http.Server === Own]));`;
+    const registered = await output(['--import', register, '--eval', program]);
+    assert.deepEqual(registered, await output(['--eval', program]));
+  });
+
   test('REDLINE_HTTP=node leaves everything as it is', async () => {
     const env = { REDLINE_HTTP: 'node' };
     const registered = await output(['--import', register, 'servers.cjs'], env);

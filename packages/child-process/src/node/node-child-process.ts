@@ -1,8 +1,13 @@
-// All that `register` needs at the start of a process, in one file: each further one would cost half a millisecond there.
 import childProcess from 'node:child_process';
 
-/** Node's own functions, as they were before `register.ts` put this package's into their place. */
-export const nodeChildProcess: typeof childProcess = { ...childProcess };
+type ChildProcess = typeof childProcess;
+
+/** Node's own functions, as they were before `register` put this package's into their place and kept them here. */
+export const nodeChildProcess: ChildProcess = {
+  ...((childProcess as never as { [key: symbol]: ChildProcess | undefined })[
+    Symbol.for('redline.child-process.nodes')
+  ] ?? childProcess),
+};
 
 /** What rules the engine out before its addon is loaded: one clause. */
 export function whyNot(): string | undefined {

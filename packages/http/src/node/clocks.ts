@@ -1,11 +1,26 @@
 // What tells the time and calls back, as it is when the package is loaded: a test runner's fake timers replace the globals with
-// clocks that stand still, which Node's own server would not notice.
-export const nextTick: typeof process.nextTick = process.nextTick;
-export const queueMicrotask: typeof globalThis.queueMicrotask = globalThis.queueMicrotask;
-export const setImmediate: typeof globalThis.setImmediate = globalThis.setImmediate;
-export const Date: typeof globalThis.Date = globalThis.Date;
+// clocks that stand still, which Node's own server would not notice. `register` is loaded long before the rest, and keeps them.
 
-const { setTimeout } = globalThis;
+type Clocks = Pick<typeof globalThis, 'queueMicrotask' | 'setImmediate' | 'setTimeout' | 'Date'> &
+  Pick<NodeJS.Process, 'nextTick'>;
+
+const kept = (process as never as { [key: symbol]: Clocks | undefined })[
+  Symbol.for('redline.http.clocks')
+];
+const clocks: Clocks = kept ?? {
+  nextTick: process.nextTick,
+  queueMicrotask: globalThis.queueMicrotask,
+  setImmediate: globalThis.setImmediate,
+  setTimeout: globalThis.setTimeout,
+  Date: globalThis.Date,
+};
+
+export const nextTick: typeof process.nextTick = clocks.nextTick;
+export const queueMicrotask: typeof globalThis.queueMicrotask = clocks.queueMicrotask;
+export const setImmediate: typeof globalThis.setImmediate = clocks.setImmediate;
+export const Date: typeof globalThis.Date = clocks.Date;
+
+const { setTimeout } = clocks;
 
 /** A timer that does not keep the process alive. In some test environments timers are numbers. */
 export function callLater(callback: () => void, delayMs: number): void {

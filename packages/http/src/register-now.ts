@@ -1,0 +1,14 @@
+// What `@redline/http/register` is for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
+import { syncBuiltinESMExports } from 'node:module';
+import { engine } from './engine.ts';
+import { http, isServerNodes } from './node/node-http.ts';
+import { enginesExports } from './registered.ts';
+import { replaceExport } from './server/replaced-create-server.ts';
+
+// Another copy of this package may have done this before.
+if (engine().name === 'native' && isServerNodes) {
+  const { createServer, Server } = enginesExports(http.createServer);
+  replaceExport('createServer', createServer);
+  replaceExport('Server', Server);
+  syncBuiltinESMExports();
+}

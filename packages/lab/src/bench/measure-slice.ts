@@ -64,12 +64,16 @@ export async function measureSlice(server: Server, load: SliceLoad): Promise<Mea
   };
 }
 
-/** The load counts them; the next request shows which it was, where it lasts. */
-async function badStatusOf(server: Server, { requests }: Plan): Promise<string> {
-  for (const request of distinctRequests(requests)) {
-    const answer = await send(server, request).catch(() => undefined);
-    if (answer !== undefined && answer.status >= 400) return `status ${statusText(answer)}`;
-  }
+/** The load counts them; the next requests, as many at a time, show which it was, where it lasts. */
+async function badStatusOf(server: Server, { requests, connections }: Plan): Promise<string> {
+  const distinct = distinctRequests(requests);
+  const some = Array.from(
+    { length: Math.max(distinct.length, connections) },
+    (_, at) => distinct[at % distinct.length]!,
+  );
+  const answers = await Promise.all(some.map((each) => send(server, each).catch(() => undefined)));
+  const bad = answers.find((answer) => answer !== undefined && answer.status >= 400);
+  if (bad !== undefined) return `status ${statusText(bad)}`;
   return 'a status outside 2xx and 3xx';
 }
 

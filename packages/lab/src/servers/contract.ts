@@ -13,6 +13,8 @@ const defaultTimeoutMs = 10_000;
 const warmingUp = new Set([425, 502, 503]);
 const warmWithinMs = 30_000;
 const askAgainMs = 100;
+/** Some apps listen first, and add their routes once a database is there or plugins are loaded. */
+export const routesWithinMs = 2_000;
 
 export interface Answer {
   status: number;
@@ -22,6 +24,8 @@ export interface Answer {
   retryAfter?: string;
   /** Lines of Set-Cookie. */
   cookies?: string[];
+  /** The session that a server of the Model Context Protocol has begun. */
+  mcpSession?: string;
 }
 
 /** A status for people: a rate limiter is not a fault of the app. */
@@ -119,16 +123,21 @@ async function ask(
   }
 }
 
-/** Asks again while the server says that it is not ready yet. */
+/** Asks again while the server says that it is not ready yet, and for a moment while it does not know the route yet. */
 export async function sendOnceReady(
   server: Endpoint,
   request: Required<RequestConfig>,
   { withinMs = warmWithinMs, signal }: { withinMs?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<Answer> {
-  const deadline = Date.now() + withinMs;
+  const [askedAt, deadline] = [Date.now(), Date.now() + withinMs];
   for (;;) {
     const answer = await send(server, request, { signal });
-    if (!isWarmingUp(answer) || Date.now() > deadline) return answer;
+    const until = isWarmingUp(answer)
+      ? deadline
+      : answer.status === 404
+        ? Math.min(deadline, askedAt + routesWithinMs)
+        : 0;
+    if (Date.now() > until) return answer;
     await sleep(askAgainMs, undefined, { signal });
   }
 }
@@ -184,6 +193,9 @@ function sendAsItIs(
             ...(incoming.headers.location && { location: incoming.headers.location }),
             ...(incoming.headers['set-cookie'] && { cookies: incoming.headers['set-cookie'] }),
             ...(incoming.headers['retry-after'] && { retryAfter: incoming.headers['retry-after'] }),
+            ...(incoming.headers['mcp-session-id'] !== undefined && {
+              mcpSession: String(incoming.headers['mcp-session-id']),
+            }),
           }),
         );
         incoming.on('error', reject);

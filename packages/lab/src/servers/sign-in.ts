@@ -51,6 +51,10 @@ export async function signIn(
   const answer = await sendOnceReady(endpoint, login).catch(async (error: Error) => {
     throw await server.failure(`did not answer ${label(login)} (${error.message})`);
   });
+  if (answer.status < 400 && answer.mcpSession !== undefined) {
+    server.session = { 'mcp-session-id': answer.mcpSession };
+    return;
+  }
   const cookies = jarOf(answer.cookies ?? []);
   const token = cookies === '' ? tokenIn(answer.body) : undefined;
   if (answer.status >= 400 || (cookies === '' && token === undefined)) {

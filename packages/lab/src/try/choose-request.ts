@@ -3,7 +3,7 @@ import type { RequestConfig } from '../config/types.ts';
 import { resolveRequest } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { isWarmingUp, label, send } from '../servers/contract.ts';
+import { isWarmingUp, label, routesWithinMs, send } from '../servers/contract.ts';
 import { actionIn } from './actions.ts';
 import { plural } from '../report/format.ts';
 
@@ -21,6 +21,7 @@ const patienceMs = 2_000;
 const slowPatienceMs = 10_000;
 const mostWarmMs = 5_000;
 const askAgainMs = 100;
+const askForRoutesAgainMs = 500;
 /** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
 const nearlyAsLong = 0.75;
 /** What an orchestrator or a person who reads documentation asks is not what users wait for. */
@@ -120,13 +121,16 @@ async function askUntilReady(
   requests: readonly Required<RequestConfig>[],
   { readyTimeoutMs, signal }: Pick<ChoiceOptions, 'readyTimeoutMs' | 'signal'>,
 ): Promise<Found> {
-  const deadline = Date.now() + readyTimeoutMs;
+  const [askedAt, deadline] = [Date.now(), Date.now() + readyTimeoutMs];
   const askAll = (forMs = patienceMs): Promise<Found> =>
     askEach(endpoint, requests, { signal, forMs });
   let found = await askAll();
   if (found.answering.length === 0 && found.isSlow) found = await askAll(slowPatienceMs);
-  while (found.answering.length === 0 && found.isWarmingUp && Date.now() < deadline) {
-    await sleep(askAgainMs, undefined, { signal });
+  while (found.answering.length === 0) {
+    const { isWarmingUp: waits, refused } = found;
+    const mayCome = refused.some((each) => each.endsWith('answers 404'));
+    if (Date.now() > (waits ? deadline : mayCome ? askedAt + routesWithinMs : 0)) break;
+    await sleep(waits ? askAgainMs : askForRoutesAgainMs, undefined, { signal });
     found = await askAll();
   }
   return found;

@@ -73,9 +73,10 @@ interface Preparation {
   clear(): void;
 }
 
-/** Requests that limiters of development and production let pass in no time, or for a second. */
-const burst = 200;
+/** More requests than limiters let pass in a minute or in a second; a few at a time, as a page sends them. */
+const burst = 1_200;
 const burstMs = 1_000;
+const atATime = 8;
 
 /** Of a log, a few show whether the responses agree. */
 const mostChecked = 20;
@@ -105,6 +106,7 @@ export async function prepare(
   try {
     phase('starting the app, to see where it listens');
     await using first = await Trial.start(options, { name: asItIs, preloads: [] });
+    if (!target.hasRequests) await first.settled(signal);
     clear();
     if (!(await screen.beforeRequests(target, first, signal))) return undefined;
     phase('asking its routes');
@@ -237,9 +239,10 @@ export async function chooseAll(
   if (plan.login !== undefined) {
     await signIn(trial.server, plan.login, await trial.endpoint(main));
   }
-  const endpoint = await trial.endpoint(main);
   const tls = trial.listeners.find(({ kind }) => kind === 'tls')?.asked;
-  const { requests, why } = await findRequests(endpoint, main, target, { screen, signal, tls });
+  const { requests, why } = await findRequests(trial, main, target, { screen, signal, tls });
+  // With the session that they may belong to.
+  const endpoint = await trial.endpoint(main);
   const before = trial.childrenStarted;
   const asked = distinctRequests(requests).slice(0, mostChecked);
   for (const request of asked) {
@@ -265,11 +268,13 @@ interface Finding extends Pick<Preparation, 'screen' | 'signal'> {
 }
 
 async function findRequests(
-  endpoint: Endpoint,
+  trial: Trial,
   main: Listening,
-  { plan, hasRequests, isRecorded, record }: TryTarget,
+  target: TryTarget,
   { screen, signal, tls }: Finding,
 ): Promise<Pick<Chosen, 'requests' | 'why'>> {
+  const { plan, hasRequests, isRecorded, record } = target;
+  const endpoint = await trial.endpoint(main);
   if (record !== undefined) {
     await using recorder = await Recorder.start(endpoint);
     screen.recording(recorder.url, record.ms);
@@ -296,10 +301,18 @@ async function findRequests(
     return { requests: [request], why };
   } catch (error) {
     if (!(error instanceof NoRouteError)) throw error;
-    const described = await describedRequests(endpoint, headers, signal);
+    const folder = target.app.cwd;
+    const described = await describedRequests(endpoint, { headers, folder, signal });
     if (described === undefined) throw error;
     screen.described(described);
-    const request = await chooseAmong(endpoint, described.requests, signal);
+    let session = endpoint;
+    if (described.login !== undefined) {
+      // Each copy begins one of its own.
+      plan.login = described.login;
+      await signIn(trial.server, plan.login, endpoint);
+      session = { ...endpoint, session: trial.server.session };
+    }
+    const request = await chooseAmong(session, described.requests, signal);
     if (request === undefined) throw error;
     const why = `Of ${plural(described.requests.length, 'reading operation')} that ${described.by} lists, the one that takes longest. Name another with -X and --body.`;
     return { requests: [request], why };
@@ -336,14 +349,20 @@ async function requireNoLimit(
   signal: AbortSignal,
 ): Promise<void> {
   const until = performance.now() + burstMs;
-  for (let sent = 0; sent < burst && performance.now() < until; sent++) {
+  for (let sent = 0; sent < burst && performance.now() < until; sent += atATime) {
     signal.throwIfAborted();
-    const request = requests[sent % requests.length]!;
-    const answer = await send(endpoint, request, { signal }).catch(() => undefined);
-    if (answer?.status !== 429) continue;
+    const some = Array.from(
+      { length: atATime },
+      (_, at) => requests[(sent + at) % requests.length]!,
+    );
+    const answers = await Promise.all(
+      some.map((each) => send(endpoint, each, { signal }).catch(() => undefined)),
+    );
+    const limited = answers.findIndex((each) => each?.status === 429);
+    if (limited < 0) continue;
     throw new LabError(
       'ERR_REDLINE_TRY',
-      `${label(request)} answers, after ${sent} requests in a row, with ${statusText(answer)}.`,
+      `${label(some[limited]!)} answers, after ${sent + limited} requests in a row, with ${statusText(answers[limited]!)}.`,
     );
   }
 }

@@ -17,6 +17,9 @@ const othersWithinMs = 700;
 /** The application itself may wait for a database first. */
 const othersOfAsideMs = 10_000;
 const lookEveryMs = 25;
+/** Without another sighting for so long the routes of an app are known. */
+const settledMs = 600;
+const mostSettlingMs = 4_000;
 
 export interface TrialOptions {
   app: PlannedVariant;
@@ -90,6 +93,17 @@ export class Trial implements AsyncDisposable {
 
   choose(wanted?: number): ChosenListener {
     return chooseListener(this.listeners, { wanted, own: this.server.port });
+  }
+
+  /** Waits until no further listener or route has been seen for a moment. */
+  async settled(signal: AbortSignal): Promise<void> {
+    const until = Date.now() + mostSettlingMs;
+    let [count, since] = [this.#sightings().length, Date.now()];
+    while (Date.now() - since < settledMs && Date.now() < until && !this.server.hasEnded) {
+      await sleep(lookEveryMs, undefined, { signal });
+      const now = this.#sightings().length;
+      if (now !== count) [count, since] = [now, Date.now()];
+    }
   }
 
   /** Where a listener of it is asked. */

@@ -90,7 +90,7 @@ export function sentenceOf({ bench, word, response }: Judged): string {
 
 /** The server was not busy all the time: the load was not enough, or each response waits for something. */
 function limit(response: Judged['response']): string {
-  if (response !== undefined && response.tookMs > waiting * Math.max(response.cpuMs, 1)) {
+  if (response !== undefined && response.tookMs > waiting * Math.max(response.cpuMs, 2)) {
     return 'Requests per second are limited by what the app waits for.';
   }
   return 'The load did not keep the server busy all the time, so that requests per second show less than it gains.';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { describe, test } from 'node:test';
 import type { TryResult } from '../../src/try/result.ts';
-import { Workbench } from './run-cli.ts';
+import { finished, Workbench } from './run-cli.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
@@ -148,5 +148,50 @@ describe('redline try', { skip: needsEngine }, () => {
     );
     const written = ['r.json', 'r.md', 'r.html'].map((name) => bench.read(name));
     for (const text of [stdout, stderr, ...written]) assert.doesNotMatch(text, /sesame|sid=/);
+  });
+
+  test('replays what somebody requests while it records, and writes no secret of it anywhere', async (t) => {
+    const bench = new Workbench(t);
+    bench.write(
+      'app.cjs',
+      `require('node:http').createServer((request, response) => {
+        if (request.url.startsWith('/mine') && request.headers.cookie !== 'sid=topsecret') response.statusCode = 401;
+        response.end('ok');
+      }).listen(process.env.PORT);`,
+    );
+    const outputs = ['--json', 'r.json', '--md', 'r.md', '--html', 'r.html'];
+    const options = ['--restarts', '1', '--connections', '4', '--record', '4', ...outputs];
+    const child = bench.start(['try', ...options, ...node]);
+    const ended = finished(child);
+    const url = await new Promise<string>((settle, fail) => {
+      let text = '';
+      child.stderr!.on('data', (data: Buffer) => {
+        text += data.toString();
+        const [, found] = /Use the app at (\S+) now, for 4 s/.exec(text) ?? [];
+        if (found !== undefined) settle(found);
+      });
+      child.once('exit', () => fail(new Error(text)));
+    });
+    const headers = { cookie: 'sid=topsecret', authorization: 'Bearer topsecret' };
+    for (const [path, method] of [
+      ['/', 'GET'],
+      ['/mine?token=topsecret', 'GET'],
+      ['/orders', 'POST'],
+      ['/logout', 'GET'],
+    ]) {
+      await fetch(url + path!, { method: method!, headers });
+    }
+    const { code, stdout, stderr } = await ended;
+    assert.equal(code, 0, stderr);
+    assert.match(
+      stderr,
+      /Left out, because they may change something: POST \/orders, GET \/logout/,
+    );
+    const { requestsFrom, bench: measured } = resultOf(bench);
+    assert.equal(requestsFrom, '2 requests of your own.');
+    assert.equal(measured.load.requests.length, 2);
+    const written = ['r.json', 'r.md', 'r.html'].map((name) => bench.read(name));
+    for (const text of [stdout, stderr, ...written]) assert.doesNotMatch(text, /topsecret/);
+    assert.deepEqual(bench.survivors(), []);
   });
 });

@@ -181,6 +181,19 @@ describe(
   },
 );
 
+test('redline try sees routes that an app adds once it listens', async (t) => {
+  const bench = new Workbench(t);
+  bench.write(
+    'app.cjs',
+    `const app = require(${JSON.stringify(resolve('express'))})();
+    app.listen(process.env.PORT, () => {
+      setTimeout(() => app.get('/late', (request, response) => response.end()), 100);
+    });`,
+  );
+  const { stderr } = await bench.run(['try', '--dry-run', '--', 'node', 'app.cjs']);
+  assert.match(stderr, /^Requests GET \/late \/: /m);
+});
+
 describe('redline without a word', () => {
   test('says in about ten lines where to begin in a project, and elsewhere what there is', async (t) => {
     const bench = new Workbench(t);

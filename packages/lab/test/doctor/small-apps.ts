@@ -378,6 +378,89 @@ app.listen(3000);
 `,
     },
   },
+  'Hono on @hono/node-server': {
+    rule: 'node-http',
+    files: {
+      'package.json': json({
+        type: 'module',
+        scripts: { start: 'node index.js' },
+        dependencies: { hono: '4', '@hono/node-server': '1' },
+      }),
+      'index.js': `import { serve } from '@hono/node-server';
+import { Hono } from 'hono';
+const app = new Hono();
+app.get('/', (c) => c.text('Hello'));
+serve({ fetch: app.fetch, port: 3000 }); // <-
+`,
+    },
+  },
+  'a plugin that fastify-cli serves': {
+    rule: 'node-http',
+    at: 'package.json:3',
+    files: {
+      'package.json': json({
+        scripts: { start: 'fastify start -l info app.js' },
+        dependencies: { fastify: '5', 'fastify-cli': '8' },
+      }),
+      'app.js': "module.exports = async (app) => app.get('/', async () => ({ root: true }));\n",
+    },
+  },
+  'a gateway of Moleculer': {
+    rule: 'node-http',
+    at: 'package.json:3',
+    files: {
+      'package.json': json({
+        scripts: { start: 'moleculer-runner services' },
+        dependencies: { moleculer: '0.15', 'moleculer-web': '0.11' },
+      }),
+      'services/api.service.js':
+        "module.exports = { name: 'api', mixins: [require('moleculer-web')] };\n",
+    },
+  },
+  'what Nitro has built, below Nuxt': {
+    rule: 'node-http',
+    at: 'package.json:4',
+    files: {
+      'package.json': json({
+        scripts: { build: 'nuxt build', start: 'node .output/server/index.mjs' },
+        dependencies: { nuxt: '4' },
+      }),
+      'nuxt.config.ts': 'export default {};\n',
+    },
+  },
+  'pages that the adapter of Astro serves': {
+    rule: 'node-http',
+    at: 'package.json:4',
+    files: {
+      'package.json': json({
+        scripts: { build: 'astro build', start: 'node ./dist/server/entry.mjs' },
+        dependencies: { astro: '5', '@astrojs/node': '9' },
+      }),
+      'astro.config.mjs': 'export default {};\n',
+    },
+  },
+  'what the adapter of SvelteKit has built': {
+    rule: 'node-http',
+    at: 'package.json:3',
+    files: {
+      'package.json': json({
+        scripts: { start: 'node build' },
+        devDependencies: { '@sveltejs/adapter-node': '5', '@sveltejs/kit': '2' },
+      }),
+      'svelte.config.js': 'export default {};\n',
+    },
+  },
+  'a server in the workers of a cluster, which the engine serves too': {
+    rule: 'node-http',
+    files: {
+      'package.json': json({ scripts: { start: 'node app.js' } }),
+      'app.js': `const cluster = require('node:cluster');
+const http = require('node:http');
+if (cluster.isPrimary) cluster.fork();
+else http.createServer((req, res) => res.end('ok')).listen(3000); // <-
+`,
+    },
+  },
   'the engine in a script that is not the one that starts': {
     rule: 'node-http',
     files: {

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
+import { sendOnceReady } from '../../src/servers/contract.ts';
 import { chooseRequest, type ChosenRequest, pickRoutes } from '../../src/try/choose-request.ts';
 
 const options = { headers: {}, readyTimeoutMs: 20_000 };
@@ -103,6 +104,27 @@ describe('without a request, redline try', () => {
     assert.match(why, /1 other asks for a login/);
     await assert.rejects(choice(secured), { message: /^Not for you: .*only redirects to https/ });
   });
+
+  for (const status of [404, 425, 502]) {
+    test(`waits for routes that come later, which answer ${status} before`, async (t) => {
+      let asked = 0;
+      const server = createServer((request, response) => {
+        response.writeHead(++asked <= 2 || request.url === '/' ? status : 200).end();
+      }).listen(0, '127.0.0.1');
+      t.after(() => server.close());
+      await once(server, 'listening');
+      const endpoint = {
+        host: '127.0.0.1' as const,
+        port: (server.address() as AddressInfo).port,
+      };
+      const { signal } = new AbortController();
+      const picked = pickRoutes(['/feed']);
+      const { request } = await chooseRequest(endpoint, picked, { ...options, signal });
+      assert.equal(request.path, '/feed');
+      asked = 0;
+      assert.equal((await sendOnceReady(endpoint, request, { signal })).status, 200);
+    });
+  }
 
   test('asks nothing that looks like an action, in whatever language, and nothing that needs a value', () => {
     const actions = [

@@ -7,6 +7,7 @@ import { loadThatCounts, warmUp } from '../../profile/serve.ts';
 import { inFlightWarning, suitPlan } from '../../profile/suit-load.ts';
 import type { Endpoint } from '../../load/endpoint.ts';
 import { label, send } from '../../servers/contract.ts';
+import { signIn } from '../../servers/sign-in.ts';
 import { pinSelf } from '../../system/pinning.ts';
 import type { FirstScreen } from '../../try/first-screen.ts';
 import { chooseAll, mainOf } from '../../try/prepare.ts';
@@ -85,6 +86,8 @@ export async function measureApp(
     phase('starting it again');
     await using again = await Trial.start(observed, { name: 'app', preloads: [], ...ports });
     const { server } = again;
+    const { login } = target.plan;
+    if (login !== undefined) await signIn(server, login);
     server.pin();
     const { body } = await settledAnswer(server, requests[0]!);
     const durationMs = options.seconds * 1_000;
@@ -158,6 +161,7 @@ async function lookAt(
 ): Promise<Looked | undefined> {
   phase('starting the app, to see where it listens');
   await using first = await Trial.start(trial, { name: 'app', preloads: [] });
+  if (!target.hasRequests) await first.settled(trial.signal);
   clear();
   if (!(await screen.beforeRequests(target, first, trial.signal))) return undefined;
   phase('asking its routes');

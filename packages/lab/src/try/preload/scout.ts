@@ -15,6 +15,9 @@ import {
 } from './protocol.ts';
 import { frameworkOf, routesOf, watchRoutes } from './routes.ts';
 
+/** Until the routes that an app adds after it listens are there. */
+const looksAgainMs = [150, 300, 500, 900, 1_500, 3_000];
+
 type Listen = (this: Server, ...args: unknown[]) => Server;
 
 const text = process.env[environmentName];
@@ -28,10 +31,16 @@ function install(settings: ScoutSettings): void {
   let hasListened = false;
   watchListen(settings, (server, asked) => {
     hasListened = true;
-    // What is registered in the same turn belongs to it.
-    setImmediate(() => {
-      void sightingOf(server, asked, settings).then((sighting) => sighting && say(sighting));
-    });
+    let said = '';
+    const look = async (): Promise<void> => {
+      const sighting = await sightingOf(server, asked, settings);
+      if (sighting === undefined || said === JSON.stringify(sighting)) return;
+      said = JSON.stringify(sighting);
+      say(sighting);
+    };
+    // What is registered in the same turn belongs to it; some apps add routes once a database is there.
+    setImmediate(() => void look());
+    for (const afterMs of looksAgainMs) setTimeout(() => void look(), afterMs).unref();
   });
   watchChildren(() => hasListened && say({ type: 'child' }));
 }

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { type Described, describedRequests } from '../../../src/try/apis/described.ts';
 import { queriesIn } from '../../../src/try/apis/graphql.ts';
@@ -108,23 +111,96 @@ describe('an app that describes itself', () => {
     );
     assert.equal(await described(t, () => undefined), undefined);
   });
+
+  test('by JSON-RPC is asked for methods of its list that read and need nothing', async (t) => {
+    const methods = [
+      { name: 'users.list', params: [] },
+      { name: 'getUser', params: [{ name: 'id', required: true }] },
+      { name: 'listRates', params: [{ name: 'day', required: false }] },
+      { name: 'users.deleteAll' },
+      { name: 'transfer' },
+    ];
+    const results: Record<string, unknown> = { 'rpc.discover': { openrpc: '1.3.2', methods } };
+    const found = await described(t, (method, url, body) => {
+      if (method !== 'POST' || url !== '/rpc') return undefined;
+      const { method: name } = JSON.parse(body) as { method: string };
+      const result = results[name];
+      return result === undefined ? undefined : { jsonrpc: '2.0', id: 1, result };
+    });
+    assert.deepEqual(
+      [
+        found?.by,
+        found?.requests.map(({ body }) => (JSON.parse(body) as { method: string }).method),
+      ],
+      ['JSON-RPC at /rpc', ['users.list', 'listRates', 'rpc.discover']],
+    );
+  });
+
+  test('by tRPC is asked for queries in its code, with GET, which runs nothing else', async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'redline-trpc-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    mkdirSync(join(folder, 'src'));
+    writeFileSync(
+      join(folder, 'src/router.ts'),
+      `import { initTRPC } from '@trpc/server';
+      const { router, procedure: publicProcedure } = initTRPC.create();
+      const users = router({
+        byPage: publicProcedure.input(page).query(() => []),
+        rename: publicProcedure.mutation(() => 1),
+      });
+      export const app = router({ users: usersRouter, version: t.procedure.query(() => 1), watch: t.procedure.subscription(all) });`,
+    );
+    const found = await described(
+      t,
+      (_, url) =>
+        url.startsWith('/api/trpc/') ? { error: { message: 'none', code: -32_004 } } : undefined,
+      folder,
+    );
+    assert.deepEqual(
+      [found?.by, found?.requests.map(({ method, path }) => `${method} ${path}`)],
+      [
+        'the code, for tRPC at /api/trpc,',
+        ['byPage', 'version', 'users.byPage', 'users.version'].map(
+          (each) => `GET /api/trpc/${each}`,
+        ),
+      ],
+    );
+  });
+
+  test('by the Model Context Protocol is asked for its lists, in a session that each copy begins', async (t) => {
+    const found = await described(t, (method, url, body) => {
+      if (method !== 'POST' || url !== '/mcp' || !body.includes('"initialize"')) return undefined;
+      return { jsonrpc: '2.0', id: 1, result: { protocolVersion: '2025-03-26' } };
+    });
+    assert.deepEqual(
+      found?.requests.map(({ path, body }) => [
+        path,
+        (JSON.parse(body) as { method: string }).method,
+      ]),
+      ['tools/list', 'resources/list', 'prompts/list'].map((each) => ['/mcp', each]),
+    );
+    assert.match(found?.login?.body ?? '', /"method":"initialize"/);
+  });
 });
 
 async function described(
   context: TestContext,
   answer: (method: string, url: string, body: string) => object | undefined,
+  folder = '/no/such/folder',
 ): Promise<Described | undefined> {
   const server = createServer((request, response) => {
     let body = '';
     request.on('data', (chunk: Buffer) => (body += chunk.toString()));
     request.on('end', () => {
       const found = answer(request.method!, request.url!, body);
-      response.statusCode = found === undefined ? 404 : 200;
+      response.statusCode = found === undefined || 'error' in found ? 404 : 200;
+      response.setHeader('mcp-session-id', 'a');
       response.end(JSON.stringify(found ?? {}));
     });
   }).listen(0, '127.0.0.1');
   context.after(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return describedRequests({ host: '127.0.0.1', port }, {}, new AbortController().signal);
+  const { signal } = new AbortController();
+  return describedRequests({ host: '127.0.0.1', port }, { headers: {}, folder, signal });
 }

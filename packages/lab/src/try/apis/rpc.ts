@@ -109,12 +109,12 @@ export function trpcRequests(folder: string, base: string, headers: Headers): Re
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
   if (!text.includes('@trpc/server')) return [];
-  const procedures = [...text.matchAll(/(\w+)\s*:\s*[\w.]*[pP]rocedure\b/g)];
+  const procedures = [...text.matchAll(/(\w+)\s*:\s*[\w.]*procedure\b/gi)];
   const names = procedures.flatMap(({ 1: name, index }, at) => {
     const chain = text.slice(index, procedures[at + 1]?.index);
     return /^[^;]*?\.(query|mutation|subscription)\b/.exec(chain)?.[1] === 'query' ? name! : [];
   });
-  const routers = [...text.matchAll(/(\w+)\s*:\s*[\w.]*[rR]outer\b/g)].map(([, name]) => name!);
+  const routers = [...text.matchAll(/(\w+)\s*:\s*[\w.]*router\b/gi)].map(([, name]) => name!);
   const all = ['', ...new Set(routers)].flatMap((router) =>
     [...new Set(names)].map((name) => (router === '' ? name : `${router}.${name}`)),
   );

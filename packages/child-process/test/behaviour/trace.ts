@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { ChildProcess } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
@@ -91,10 +91,16 @@ export function block(ms: number): void {
 }
 
 /** Keeps the thread until the child has ended, as a calculation does that takes longer than the child. */
-export function blockUntilEnded({ pid }: ChildProcess): void {
-  while (stateOf(pid!) === 'running') block(1);
-  // The engine waits for it by itself, on a thread that may be late; Node does so in its loop.
-  for (let waitedMs = 0; waitedMs < 200 && stateOf(pid!) === 'zombie'; waitedMs++) block(1);
+export function blockUntilEnded(child: ChildProcess): void {
+  const pid = child.pid!;
+  while (stateOf(pid) === 'running') block(1);
+  // Node takes the status in its loop. The engine does so on a thread, which may be late on a busy machine.
+  if (handleClass(child) === handleClass(new ChildProcess())) return;
+  for (let waitedMs = 0; waitedMs < 5_000 && stateOf(pid) === 'zombie'; waitedMs++) block(1);
+}
+
+function handleClass(child: ChildProcess): unknown {
+  return (child as never as { _handle: object })._handle.constructor;
 }
 
 function stateOf(pid: number): 'running' | 'zombie' | 'gone' {

@@ -12,6 +12,9 @@ const folder = join(import.meta.dirname, '../examples/legacy-http/src');
 const require = createRequire(import.meta.url);
 const steps = readdirSync(folder).filter((file) => /^\d\d-/.test(file));
 
+/** Of the discounts of a shop that are asked for: `legacy-http.slow.test.ts` asks for all. */
+const discountStep = Number(process.env['REDLINE_DISCOUNT_STEP'] ?? 5);
+
 /** Every page, every category, and what people and robots put behind a question mark. */
 function* requests(): Generator<{ path: string; cookie?: string }> {
   const cookies = ['customer=c1029; lang=en', 'customer=%C3%84nne;seen', 'a=b=c; ; customer=x'];
@@ -40,7 +43,7 @@ function* queries(): Generator<string> {
     '?discount=-5',
     '?discount=abc',
   ];
-  for (let discount = 0; discount <= 100; discount += 0.5) {
+  for (let discount = 0; discount <= 100; discount += discountStep) {
     yield `?discount=${discount}&page=${1 + (discount % 7)}&min=${discount}&color=green,grey,pink`;
   }
   for (let page = 1; page < 22; page++) yield `?page=${page}&discount=33.3`;
@@ -109,7 +112,7 @@ describe('the steps of the legacy server', () => {
       }
       compared++;
     }
-    assert.ok(compared > 1_000, `${compared} requests`);
+    assert.ok(compared > (discountStep > 0.5 ? 300 : 1_000), `${compared} requests`);
   });
 });
 

@@ -1,4 +1,4 @@
-// The whole ladder, which takes minutes; main-job.test.ts climbs three rungs of it.
+// The whole ladder, which takes minutes; main-job-memory.slow.test.ts climbs three rungs of it.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

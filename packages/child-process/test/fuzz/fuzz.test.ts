@@ -18,9 +18,11 @@ describe('random programs', { timeout: 600_000 }, () => {
     }
   });
 
-  test('of the stored seeds do what they do on node:child_process', async () => {
-    const { count, differences } = await fuzz(seeds);
+  test('of some of the stored seeds do what they do on node:child_process', async () => {
+    // All of them in fuzz.slow.test.ts.
+    const some = seeds.filter((_, index) => index % 4 === 0);
+    const { count, differences } = await fuzz(some);
     assert.deepEqual(differences, []);
-    assert.equal(count, seeds.length);
+    assert.equal(count, some.length);
   });
 });

@@ -7,8 +7,8 @@ import { temporaryFolder, until } from '../harness.ts';
 import type { InboxAppSettings } from './inbox-app.ts';
 import { kill, Load, startApp, type RunningApp } from './kill-trials.ts';
 
-// A tenth of the kills of the other trials: 10 in the test suite, 100 by `npm run test:faults`.
-const kills = Math.ceil(Number(process.env.REDLINE_DEFER_KILLS ?? 100) / 10);
+// A tenth of the kills of the other trials: 4 in `npm test`, 10 in `npm run test:all`, 100 by `npm run test:faults`.
+const kills = Math.ceil(Number(process.env.REDLINE_DEFER_KILLS ?? 40) / 10);
 const moments = ['before', 'within', 'behind'] as const;
 const appFile = join(import.meta.dirname, 'inbox-app.ts');
 

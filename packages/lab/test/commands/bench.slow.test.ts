@@ -5,6 +5,30 @@ import { needsTurns } from './needs.ts';
 import { Workbench } from './run-cli.ts';
 
 describe('redline bench', () => {
+  test('compares what two commands start, and fails for one that is slower', async (t) => {
+    const bench = new Workbench(t);
+    const server = bench.variant('x').command as string[];
+    const url = 'http://127.0.0.1:3000/feed?token=s3cret';
+    const size = ['--restarts', '2', '--blocks', '1', '--connections', '4'];
+    const files = ['--json', 'r.json', '--md', 'r.md'];
+    const commands = ['--', ...server, '--', 'SPIN_MICROS=3000', ...server];
+    const { code, stdout, stderr } = await bench.run([
+      'bench',
+      url,
+      ...size,
+      '--fail-if-slower',
+      '3%',
+      ...files,
+      ...commands,
+    ]);
+    assert.equal(code, 1, stderr);
+    assert.match(stdout, /SPIN_MICROS=3000 .* takes at least .* % more CPU than/, stderr);
+    const { variants, load } = bench.result('r.json');
+    assert.deepEqual(load.requests, ['GET /feed?token=***']);
+    assert.match(variants[1]!.name, /^SPIN_MICROS=3000 /);
+    assert.match(bench.read('r.md'), /\| `SPIN_MICROS=3000 .*\*\*changed\*\*/);
+  });
+
   test('drops a slice in which nothing was answered, and says so', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({

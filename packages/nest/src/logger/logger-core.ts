@@ -10,7 +10,7 @@ import {
   symbols,
 } from 'pino';
 
-import { neverRejecting } from './callback-fault.ts';
+import { neverRejecting, withoutRejection } from './callback-fault.ts';
 import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
 import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
@@ -18,6 +18,7 @@ import { serializersFor } from './line-fields.ts';
 import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
 import { JobLog } from './job-log.ts';
+import { createIdGenerator, isSafeId } from './request-id.ts';
 import type { RequestHome, RequestLog } from './request-log.ts';
 
 /** How `runInContext()` starts. */
@@ -36,6 +37,8 @@ export class LoggerCore implements RequestHome {
   readonly storage: AsyncLocalStorage<RequestLog | JobLog> | undefined;
   /** Exceptions a response line carries, so that no other line needs to. */
   readonly carried: WeakSet<object> = new WeakSet();
+  /** An id for work that has none. */
+  readonly freshId: () => string;
   readonly #forget: () => void;
 
   constructor(options: ResolvedOptions) {
@@ -44,6 +47,12 @@ export class LoggerCore implements RequestHome {
     this.pino = pino;
     this.destination = destination;
     this.storage = options.context ? new AsyncLocalStorage() : undefined;
+    const { generate } = options.requestId;
+    const own = createIdGenerator();
+    this.freshId = () => {
+      const id = generate === undefined ? undefined : withoutRejection(generate());
+      return isSafeId(id) ? id : own();
+    };
     this.#forget = flushOnExit(destination, options.signals);
   }
 

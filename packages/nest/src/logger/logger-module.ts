@@ -10,7 +10,7 @@ import {
   type OnModuleInit,
   type Provider,
 } from '@nestjs/common';
-import { ApplicationConfig, HttpAdapterHost } from '@nestjs/core';
+import { ApplicationConfig, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
 import type { AnswerLines } from '@redline/http/pino';
 /** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -26,6 +26,7 @@ import { NativeLogger } from './native-logger.ts';
 import { NestLogger } from './nest-logger.ts';
 import { type LoggerModuleOptions, resolveOptions } from './options.ts';
 import { PinoLogger } from './pino-logger.ts';
+import { WorkAttachment } from './work/attach-to-work.ts';
 
 /** Options of `LoggerModule.forRootAsync()`. */
 export interface LoggerModuleAsyncOptions<
@@ -55,13 +56,16 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   readonly #core: LoggerCore;
   readonly #host: HttpAdapterHost;
   readonly #config: ApplicationConfig;
+  readonly #work: WorkAttachment;
   #detach: (() => void) | undefined;
 
   constructor(
     @Inject(LoggerCore) core: LoggerCore,
     @Inject(HttpAdapterHost) host: HttpAdapterHost,
     @Inject(ApplicationConfig) config: ApplicationConfig,
+    @Inject(WorkAttachment) work: WorkAttachment,
   ) {
+    this.#work = work;
     this.#core = core;
     this.#config = config;
     this.#host = host;
@@ -104,12 +108,14 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   // A testing module is made before it has an adapter; any other app already has one.
   onModuleInit(): void {
     this.#attach();
+    this.#work.start();
     const server: unknown = this.#host.httpAdapter?.getHttpServer?.();
     logOf(server)?.set(engineLinesOf(this.#core));
   }
 
   async onApplicationShutdown(): Promise<void> {
     this.#detach?.();
+    this.#work.detach();
     await this.#core.close();
   }
 
@@ -132,6 +138,17 @@ function logOf(server: unknown): { set(lines: AnswerLines): void } | undefined {
     : undefined;
 }
 
+/* Made before Nest makes the handlers of messages, which comes before its modules are initialised. */
+const work: FactoryProvider<WorkAttachment> = {
+  provide: WorkAttachment,
+  inject: [LoggerCore, ModuleRef, ModulesContainer],
+  useFactory(core: LoggerCore, ref: ModuleRef, modules: ModulesContainer) {
+    // Nest hands its container to nobody, and knows by it which app a handler belongs to.
+    const { container = modules } = ref as unknown as { container?: object };
+    return WorkAttachment.attach(core, { container, modules });
+  },
+};
+
 /** What the module provides, whatever its options are called. */
 export function defineLoggerModule(
   core: Provider,
@@ -142,7 +159,7 @@ export function defineLoggerModule(
     module: LoggerModule,
     global: true,
     imports,
-    providers: [core, NestLogger, NativeLogger, PinoLogger, ...loggers],
+    providers: [core, work, NestLogger, NativeLogger, PinoLogger, ...loggers],
     exports: [LoggerCore, NestLogger, NativeLogger, PinoLogger, ...loggers],
   };
 }

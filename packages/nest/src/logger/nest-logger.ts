@@ -78,7 +78,7 @@ export class NestLogger implements LoggerService {
   #writeLines(level: LevelName, args: unknown[]): void {
     const call =
       level === 'error' || level === 'fatal' ? readNestErrorCall(args) : readNestCall(args);
-    if (call.context === 'ExceptionsHandler' && this.#isCarried(call.messages[0])) return;
+    if (reporters.has(call.context ?? '') && this.#isCarried(call.messages[0])) return;
     const logger = this.#core.current;
     const { keys } = this.#core.options.shape;
     const [first, ...others] = call.messages.map(resolveMessage);
@@ -95,6 +95,14 @@ export class NestLogger implements LoggerService {
     return typeof exception === 'object' && exception !== null && this.#core.carried.has(exception);
   }
 }
+
+/* Nest's own, of requests, messages, sockets and timers. */
+const reporters: ReadonlySet<string> = new Set([
+  'ExceptionsHandler',
+  'RpcExceptionsHandler',
+  'WsExceptionsHandler',
+  'Scheduler',
+]);
 
 function fieldsOf(
   { err, context }: LineKeys,

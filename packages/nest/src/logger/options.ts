@@ -63,6 +63,12 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    * @default "all"
    */
   requests?: RequestLines;
+  /**
+   * The same for work that is not an HTTP request: messages of microservices and gateways, `@Cron` and its like, jobs of BullMQ. An
+   * error is what fails; `RpcException`, `WsException` and exceptions below 500 are warnings.
+   * @default what `requests` says
+   */
+  messages?: RequestLines;
   /** Responses to these requests get no line, whatever their status. */
   ignore?: (request: Request) => boolean;
   /**
@@ -114,6 +120,9 @@ export interface ResolvedOptions {
   readonly requests: 'all' | 'errors' | 'off' | 'sample';
   /** The share of good responses that get a line, 0 to 1. */
   readonly share: number;
+  readonly messages: 'all' | 'errors' | 'off' | 'sample';
+  /** The share of messages that went well and get a line, 0 to 1. */
+  readonly messageShare: number;
   readonly shape: LineShape;
   readonly custom: CustomLines;
   readonly routes: LoggedRoutes;
@@ -142,6 +151,7 @@ export interface ResolvedOptions {
 
 const optionNames: Readonly<Record<keyof LoggerModuleOptions, true>> = {
   requests: true,
+  messages: true,
   fields: true,
   ignore: true,
   exclude: true,
@@ -188,8 +198,13 @@ export function resolveOptions<Request, Reply>(
   }
   checkPino(pino, options.destination);
   const shape = resolveShape(options, options);
+  const requests = resolveRequests(options.requests);
+  const messages =
+    options.messages === undefined ? requests : resolveRequests(options.messages, 'messages');
   return {
-    ...resolveRequests(options.requests),
+    ...requests,
+    messages: messages.requests,
+    messageShare: messages.share,
     shape,
     custom: resolveCustom(options),
     routes: resolveRoutes(options),
@@ -216,12 +231,13 @@ export function resolveOptions<Request, Reply>(
 
 function resolveRequests(
   requests: RequestLines = 'all',
+  name = 'requests',
 ): Pick<ResolvedOptions, 'requests' | 'share'> {
   if (requests === 'all') return { requests, share: 1 };
   if (requests === 'errors' || requests === 'off') return { requests, share: 0 };
   const share = isRecord(requests) ? requests['sample'] : undefined;
   if (typeof share !== 'number' || !(share >= 0 && share <= 1)) {
-    throw optionError('requests', requests, '"all", "errors", "off" or { sample: 0 to 1 }');
+    throw optionError(name, requests, '"all", "errors", "off" or { sample: 0 to 1 }');
   }
   return { requests: 'sample', share };
 }

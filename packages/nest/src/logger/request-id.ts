@@ -12,7 +12,7 @@ const MOST_CHARACTERS = 128;
 const SAFE = /^[\w.:/+=@~-]+$/;
 
 /** Whether an id from outside may be used. */
-function isSafeId(id: unknown): id is string {
+export function isSafeId(id: unknown): id is string {
   return typeof id === 'string' && id.length <= MOST_CHARACTERS && SAFE.test(id);
 }
 
@@ -20,7 +20,7 @@ function isSafeId(id: unknown): id is string {
  * Ids no other process, and no earlier life of this one, has given: 48 random bits and a
  * counter. The counter's upper part is made a string once in a thousand ids.
  */
-function createIdGenerator(): () => string {
+export function createIdGenerator(): () => string {
   const prefix = `${randomBytes(6).toString('base64url')}-`;
   let block = 0;
   let head = prefix;

@@ -70,6 +70,8 @@ export function resolveParams(params: Params = {}): ResolvedOptions {
     level,
     pino: rest,
     requests: autoLogging === false ? 'off' : 'all',
+    // The lines are those of nestjs-pino. The id is there, in what is logged meanwhile.
+    messages: 'off',
     ...(stream !== undefined && { destination: stream }),
   });
   const ignore = typeof autoLogging === 'object' ? autoLogging.ignore : undefined;

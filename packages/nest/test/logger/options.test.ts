@@ -24,6 +24,7 @@ describe('options', () => {
   it("are refused with a code, the option's name and what was given", () => {
     const wrong: [string, unknown][] = [
       ['requests', 'some'],
+      ['messages', 'some'],
       ['requests', { sample: 1.5 }],
       ['requests', { sample: '0.5' }],
       ['fields', 'fat'],
@@ -92,7 +93,7 @@ describe('options', () => {
   it("are refused if there is no such option, such as nestjs-pino's", () => {
     const error = refused({ pinoHttp: {} });
     assert.equal(error.code, 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION');
-    assert.match(error.message, /"pinoHttp".*requests, fields/);
+    assert.match(error.message, /"pinoHttp".*requests, messages, fields/);
     assert.equal(refused({ customAttributeKeys: { request: 'x' } }).code, error.code);
     assert.equal(refused({ requestId: { name: 'x' } }).code, 'ERR_REDLINE_LOGGER_UNKNOWN_OPTION');
   });

@@ -1,0 +1,102 @@
+import { createRequire } from 'node:module';
+
+import { isObservable } from 'rxjs';
+
+import { idName } from './messages.ts';
+import { currentId } from './work-cores.ts';
+
+type Call = (...args: unknown[]) => unknown;
+type Methods = Record<string, Call | undefined>;
+
+const require = createRequire(import.meta.url);
+const patched = new WeakSet<object>();
+
+function replace(methods: object, name: string, make: (own: Call) => Call): void {
+  const own = (methods as Methods)[name];
+  if (own === undefined) return;
+  (methods as Methods)[name] = make(own);
+}
+
+function once(prototype: object): boolean {
+  if (patched.has(prototype)) return false;
+  patched.add(prototype);
+  return true;
+}
+
+/**
+ * Messages without headers, such as those of TCP and Redis, are JSON with a pattern and data: the id stands beside them. Whoever does
+ * not know it takes the two, and nothing else.
+ */
+export function carryInPackets(prototype: object): void {
+  if (!once(prototype)) return;
+  const withId = (own: Call): Call =>
+    function (this: unknown, packet, ...rest) {
+      const requestId = currentId();
+      const given = requestId === undefined ? packet : { ...(packet as object), requestId };
+      return Reflect.apply(own, this, [given, ...rest]);
+    };
+  for (const name of ['publish', 'dispatchEvent']) replace(prototype, name, withId);
+}
+
+/** In the headers of NATS, unless the message or the client has one. */
+export function carryInNats(prototype: object): void {
+  if (!once(prototype)) return;
+  replace(
+    prototype,
+    'mergeHeaders',
+    (own) =>
+      function (this: unknown, headers) {
+        const id = currentId();
+        if (id === undefined) return Reflect.apply(own, this, [headers]);
+        // It adds those of the options that the message lacks; the client's own win.
+        const { options } = this as { options?: { headers?: object } };
+        const more = { ...options, headers: { [idName]: id, ...options?.headers } };
+        return Reflect.apply(own, { options: more }, [headers]);
+      },
+  );
+}
+
+interface Metadata {
+  clone(): Metadata;
+  get(name: string): readonly unknown[];
+  set(name: string, value: string): void;
+}
+
+type MetadataClass = new () => Metadata;
+
+/* Loaded by then, and not before: it takes 100 ms. */
+function metadataClass(): MetadataClass | undefined {
+  try {
+    return (require('@grpc/grpc-js') as { Metadata?: MetadataClass }).Metadata;
+  } catch {
+    return undefined;
+  }
+}
+
+/** In the metadata of gRPC, unless it has one. */
+export function carryInGrpc(prototype: object): void {
+  if (!once(prototype)) return;
+  replace(
+    prototype,
+    'createServiceMethod',
+    (own) =>
+      function (this: unknown, ...made) {
+        const method = Reflect.apply(own, this, made) as Call;
+        const MetadataClass = metadataClass();
+        if (MetadataClass === undefined) return method;
+        return (...args: unknown[]) => {
+          const id = currentId();
+          if (id === undefined || args.length === 0) return method(...args);
+          const [data, second, ...rest] = args;
+          const isMetadata = second instanceof MetadataClass;
+          const metadata = isMetadata ? second.clone() : new MetadataClass();
+          if (metadata.get(idName).length === 0) metadata.set(idName, id);
+          // A stream of requests is given by itself, and then its metadata.
+          const others = isMetadata || second === undefined ? rest : [second, ...rest];
+          return isObservable(data) && others.length === 0
+            ? method(data, metadata)
+            : method(data, metadata, ...others);
+        };
+      },
+  );
+}

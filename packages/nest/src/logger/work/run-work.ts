@@ -1,0 +1,64 @@
+import { isObservable, Observable, type Subscriber } from 'rxjs';
+
+import type { LoggerCore } from '../logger-core.ts';
+import { WorkLog, type WorkFacts } from './work-log.ts';
+
+/**
+ * Runs `work` with a logger of its own in every line below it, and writes its line when it is over: when its promise settles, and
+ * where it returns an observable, when that ends.
+ */
+export function runWork(core: LoggerCore, facts: WorkFacts, work: () => unknown): unknown {
+  const log = new WorkLog(core, facts);
+  const inside = <Result>(run: () => Result): Result =>
+    core.storage === undefined ? run() : core.storage.run(log, run);
+  const failed = (error: unknown): never => {
+    log.end({ error });
+    throw error;
+  };
+  const ended = (result: unknown): unknown => {
+    if (isObservable(result)) return watched(result, log, inside);
+    log.end();
+    return result;
+  };
+  let result: unknown;
+  try {
+    result = inside(work);
+  } catch (error) {
+    return failed(error);
+  }
+  return result instanceof Promise ? result.then(ended, failed) : ended(result);
+}
+
+/* Its work begins with the subscription, which is somewhere else. */
+function watched(
+  source: Observable<unknown>,
+  log: WorkLog,
+  inside: <Result>(run: () => Result) => Result,
+): Observable<unknown> {
+  return new Observable((subscriber: Subscriber<unknown>) => {
+    let isOver = false;
+    const end = (failure?: { readonly error: unknown }): void => {
+      if (isOver) return;
+      isOver = true;
+      log.end(failure);
+    };
+    const subscription = inside(() =>
+      source.subscribe({
+        next: (value) => subscriber.next(value),
+        error(error: unknown) {
+          end({ error });
+          subscriber.error(error);
+        },
+        complete() {
+          end();
+          subscriber.complete();
+        },
+      }),
+    );
+    // Whoever has unsubscribed wants no more of it: that is no failure.
+    return () => {
+      subscription.unsubscribe();
+      end();
+    };
+  });
+}

@@ -108,12 +108,13 @@ const ways: Readonly<Record<string, (name: string) => Pick<Setting, 'ahead' | 'r
     },
     read: (request) => table.get(request.raw ?? request),
   }),
-  'another URL': (name) => ({
-    ahead(request, next) {
-      request.params ??= {};
-      storage.run(`/${headersOf(request)[name]}`, next);
-    },
-    read: () => String(storage.getStore()).slice(1),
+  'kept headers, read by the handler': (name) => ({
+    ahead: (request, next) => storage.run({ ...{ kept: headersOf(request) } }, next),
+    read: () => (storage.getStore() as { kept: Record<string, string> }).kept[name],
+  }),
+  'a kept request': (name) => ({
+    ahead: (request, next) => storage.run({ request }, next),
+    read: () => headersOf((storage.getStore() as { request: unknown }).request)[name],
   }),
 };
 
@@ -156,7 +157,10 @@ for (const framework of ['express', 'fastify'] as const) {
         assert.deepEqual(await ask({ 'shop-id': 'a' }), { value: 'a', isHit: true });
         assert.notEqual((await ask()).value, 'a');
         assert.equal(lines.length, 1);
-        assert.match(lines[0]!, /ahead\.test\.ts reads the request header shop-id ahead of it/);
+        assert.match(
+          lines[0]!,
+          /(?:its handler|ahead\.test\.ts) reads the request header shop-id.*, which is part of the key/,
+        );
       });
     }
 
@@ -247,3 +251,86 @@ for (const framework of ['express', 'fastify'] as const) {
     });
   });
 }
+
+describe('A URL that something ahead of the router has rewritten', () => {
+  const byAgent = (agent: string | undefined): string => (agent === 'phone' ? '/small' : '/large');
+  const ask = async (port: number, agent: string): Promise<unknown> =>
+    (
+      await fetch(`http://127.0.0.1:${port}/page`, {
+        headers: { 'user-agent': agent, connection: 'close' },
+      })
+    ).json();
+
+  it('is part of the key, on express', async (t) => {
+    const cache = new JsonCache({ logger: false });
+    const app = express();
+    app.use((request, _response, next) => {
+      request.url = byAgent(request.headers['user-agent']);
+      next();
+    });
+    const inner = express.Router();
+    for (const name of ['/small', '/large'])
+      inner.get(name, cached(cache), (_request, response) => void response.json({ name }));
+    app.use(inner);
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    for (const agent of ['phone', 'desk', 'phone', 'desk'])
+      assert.deepEqual(await ask(port, agent), { name: byAgent(agent) });
+    assert.equal(cache.stats.hits, 2);
+  });
+
+  it('is part of the key, on fastify', async (t) => {
+    const cache = new JsonCache({ logger: false });
+    const app = fastify({ rewriteUrl: ({ headers }) => byAgent(headers['user-agent']) });
+    t.after(() => app.close());
+    await app.register(fastifyCache, { cache });
+    for (const name of ['/small', '/large'])
+      app.get(name, { config: { cache: { at: 'hook' } } }, async () => ({ name }));
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    for (const agent of ['phone', 'desk', 'phone', 'desk'])
+      assert.deepEqual(await ask(port, agent), { name: byAgent(agent) });
+    assert.equal(cache.stats.hits, 2);
+  });
+
+  it('is none below a router of Express, which takes its own path off', async (t) => {
+    const cache = new JsonCache({ logger: false });
+    const app = express();
+    const inner = express.Router();
+    inner.get('/', cached(cache), (_request, response) => void response.json({ name: '/' }));
+    app.use('/page', inner);
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    await ask(port, 'desk');
+    await ask(port, 'phone');
+    assert.equal(cache.stats.hits, 1);
+  });
+});
+
+describe('A header that Connection names', () => {
+  it('is not kept: it is of that connection', async (t) => {
+    const cache = new JsonCache({ logger: false });
+    const app = express();
+    app.get('/page', cached(cache), (_request, response) => {
+      response.set({ Connection: 'close, X-Once', 'X-Once': '1', 'X-Kept': '2' }).json({ a: 1 });
+    });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    const names: (string | null)[][] = [];
+    for (let count = 0; count < 2; count += 1) {
+      const { headers } = await fetch(`http://127.0.0.1:${port}/page`);
+      names.push([headers.get('x-once'), headers.get('x-kept')]);
+    }
+    assert.equal(cache.stats.hits, 1);
+    assert.deepEqual(names, [
+      ['1', '2'],
+      [null, '2'],
+    ]);
+  });
+});

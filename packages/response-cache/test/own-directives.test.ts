@@ -56,11 +56,29 @@ const notKept: Headers[] = [
   { 'Cache-Control': 's-maxage=0' },
   { Expires: past },
   { Expires: '0' },
+  // What is not a number of seconds, or not a date of HTTP, is a lifetime that has ended.
+  ...['-1', 'a100', '100a', '1.5', "'100'", ''].map((value) => ({
+    'Cache-Control': `public, max-age=${value}`,
+  })),
+  { 'Cache-Control': 'max-age=60, max-age=0' },
+  { 'Cache-Control': 'max-age=60, s-maxage=-1' },
+  ...[
+    'Thu, 18 Aug 2150 02:01:18 UTC',
+    'Thu 18 Aug 2150 02:01:18 GMT',
+    'Thu, 18  Aug  2150  02:01:18 GMT',
+    'Thu, 18-Aug-2150 02:01:18 GMT',
+    'Thu, 18 Aug 2150 2:01:18 GMT',
+    '2150-08-18T02:01:18Z',
+  ].map((Expires) => ({ Expires })),
 ];
 const kept: Headers[] = [
   { 'Retry-After': '120' },
   { 'Retry-After': 'Fri, 31 Dec 2100 23:59:59 GMT' },
   { 'Surrogate-Control': 'max-age=60' },
+  { 'Surrogate-Control': 'max-age=60+30' },
+  { 'Cache-Control': 'max-age="060", public' },
+  { Expires: 'Thu, 18 Aug 2150 02:01:18 GMT' },
+  { Expires: 'tue aug 18 02:01:18 2150' },
   { 'CDN-Cache-Control': 'max-age=60' },
   { 'Cache-Control': 'max-age=0, s-maxage=60' },
   { Expires: past, 'Cache-Control': 'max-age=60' },

@@ -124,7 +124,16 @@ export class AheadReads extends Reads {
   /* Of a list, such as a copy for a log, each value is read once: that is not a read by name. */
   readonly #inList = new Set<string>();
 
+  /* Once the cache has been reached: whoever has kept `headers` of then reads for the handler. */
+  #later: Reads | undefined;
+
+  /** What is read of kept headers from now on is read by the handler. */
+  passTo(reads: Reads): void {
+    this.#later = reads;
+  }
+
   override noteHeader(name: string, isValue: boolean): void {
+    if (this.#later !== undefined) return this.#later.noteHeader(name, isValue);
     const isInList = isValue ? this.#inList.delete(name) : this.#inList.has(name);
     if (this.readers.has(name) || isUninteresting.has(name)) return;
     const reader = readerOf();
@@ -135,6 +144,7 @@ export class AheadReads extends Reads {
   }
 
   override noteAllHeaders(headers: object = {}): void {
+    if (this.#later !== undefined) return this.#later.noteAllHeaders(headers);
     for (const name of Object.keys(headers)) this.#inList.add(name);
     this.#noteWhole('all headers', () => super.noteAllHeaders(headers));
   }

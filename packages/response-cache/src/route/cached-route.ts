@@ -10,6 +10,10 @@ import type { Cookies, ReadsMeaning } from './policy.ts';
 export interface CacheRequest {
   readonly method: string;
   readonly originalUrl: string;
+  /** Another than `originalUrl` where something ahead of the router has rewritten it. */
+  readonly url?: string | undefined;
+  /** Of Express: what its routers have taken off `url`. */
+  readonly baseUrl?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Set by guards and Passport once they know the caller. */
   readonly user?: unknown;

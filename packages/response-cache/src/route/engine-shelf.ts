@@ -6,6 +6,7 @@ import type { Cookies } from './policy.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { keyOf } from './key-parts.ts';
 import { varyNames } from './kept-head.ts';
+import { rewrittenUrl } from './request-key.ts';
 import { watchSent, type SentResponse } from './sent-response.ts';
 
 /** The answers of an HTTP engine, as `@redline/http` puts them on its servers: known by their shape alone. */
@@ -210,6 +211,8 @@ export class EngineOffers {
     offered: OfferedAnswer,
   ): void {
     if (request.method !== 'GET' || offered.answer.source !== 'fresh') return;
+    // The engine knows the URL as it was sent.
+    if (rewrittenUrl(request) !== undefined) return;
     watchSent(raw, (sent) => {
       if (sent === undefined) return this.#refused('its responses are streams');
       const { method, originalUrl: url, headers } = request;

@@ -21,10 +21,13 @@ export function takeHead(
   { status, headers: after }: StatusAndHeaders,
   spell: (name: string) => string = (name) => name,
 ): string | undefined {
+  // RFC 9111, section 3.1: what Connection names is of that connection, too.
+  const ofConnection = after['connection'] === undefined ? none : namesOf(after['connection']);
   const changed = Object.entries(after).filter(
     ([name, value]) =>
       value !== undefined &&
       !ofOneResponse.test(name) &&
+      !ofConnection.has(name.toLowerCase()) &&
       String(value) !== String(before.headers[name] ?? ''),
   );
   const removed = Object.keys(before.headers).filter(
@@ -55,6 +58,12 @@ export function giveHead<Response>(
     const given = isVary ? union(responses.headersOf(response).vary, value) : value;
     responses.setHeader(response, name, given);
   }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+function namesOf(connection: unknown): ReadonlySet<string> {
+  return new Set(namesIn(String(connection).toLowerCase()));
 }
 
 /** The names in a `Vary` header, in lower case. */

@@ -10,14 +10,16 @@ import type { Exchange } from './exchange.ts';
 import { unknownAhead, whyUnkeyed } from './key-by-reads.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
+import { AheadReads } from './ahead.ts';
 import { Observation } from './observe.ts';
 import type { Reads } from './reads.ts';
 import type { Headers } from './response-port.ts';
 
 /* RFC 9111, section 5.2.2: what a cache that many share may not keep, or not send without asking again. */
 const notToBeShared = /(?:^|[\s,])(?:no-store|no-cache|private)(?:[\s,=;]|$)/i;
-const noLifetime = /(?:^|[\s,;])s-maxage\s*=\s*"?0+(?:[\s,;"]|$)/i;
-const noAge = /(?:^|[\s,;])max-age\s*=\s*"?0+(?:[\s,;"]|$)/i;
+/* Section 4.2.1: what is not a number of seconds is a lifetime that has ended. */
+const noLifetime = /(?:^|[\s,;])s-maxage\s*=\s*(?!"?\s*0*[1-9]\d*(?:\+\d+)?\s*"?\s*(?:[,;]|$))/i;
+const noAge = /(?:^|[\s,;])max-age\s*=\s*(?!"?\s*0*[1-9]\d*(?:\+\d+)?\s*"?\s*(?:[,;]|$))/i;
 const ownLifetime = /(?:^|[\s,;])s-maxage\s*=/i;
 /* Without a body, or with a part of one. */
 const bodiless = new Set([204, 205, 206]);
@@ -31,6 +33,7 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
     ? route.ahead.take(request, route.identify === undefined && route.key === undefined)
     : undefined;
   const observation = route.isObserved ? new Observation(request) : undefined;
+  if (observation !== undefined && ahead instanceof AheadReads) ahead.passTo(observation.reads);
   let reads: Reads | undefined;
   let value: unknown;
   try {
@@ -90,8 +93,22 @@ function isNotToBeKept(headers: Headers): boolean {
   const { expires } = headers;
   if (expires === undefined || headers['cache-control'] !== undefined) return false;
   // RFC 9111, section 5.3: what is not a date is one in the past.
-  return !(Date.parse(String(expires)) > Date.now());
+  const text = String(expires);
+  return !(httpDate.test(text) && Date.parse(text) > Date.now());
 }
+
+/* RFC 9110, section 5.6.7: Date.parse takes many more. */
+const time = '\\d{2}:\\d{2}:\\d{2}';
+const httpDate = new RegExp(
+  [
+    `[a-z]{3}, \\d{2} [a-z]{3} \\d{4} ${time} GMT`,
+    `[a-z]{6,9}, \\d{2}-[a-z]{3}-\\d{2} ${time} GMT`,
+    `[a-z]{3} [a-z]{3} [ \\d]\\d ${time} \\d{4}`,
+  ]
+    .map((form) => `^${form}$`)
+    .join('|'),
+  'i',
+);
 
 /* What CORS and compression vary by: they do their part on every request, so that it is not in what is kept. */
 const ofMiddleware = new Set([

@@ -109,7 +109,9 @@ function urlKey(
 ): string | undefined {
   const { query, hosts } = rules;
   const url = query === undefined ? request.originalUrl : withQuery(request.originalUrl, query);
-  const version = typeof rules.version === 'string' ? rules.version : rules.version(request);
+  const own = typeof rules.version === 'string' ? rules.version : rules.version(request);
+  const routed = rewrittenUrl(request);
+  const version = routed === undefined ? own : keyOf(own, routed);
   if (hosts === 'any') return originKey({ caller, variant, origin: anyOrigin, version, url });
   const host = hostOf(request);
   if (host === undefined || (hosts !== undefined && !hosts.includes(host))) return undefined;
@@ -117,6 +119,19 @@ function urlKey(
   if (scheme === undefined) return undefined;
   const origin = { scheme, host, forwarded: forwardedOf(request, host, scheme) };
   return originKey({ caller, variant, origin, version, url });
+}
+
+/**
+ * The URL by which the router has found the route, where that is not the one that was sent: a middleware may have chosen it by a
+ * cookie, a client or a host, and two routes may answer one URL. Undefined where both are the same.
+ */
+export function rewrittenUrl({ originalUrl, url, baseUrl }: CacheRequest): string | undefined {
+  if (url === undefined || url === originalUrl) return undefined;
+  if (!baseUrl) return url;
+  const whole = baseUrl + url;
+  // A router of Express sees "/" for its own path.
+  if (whole === originalUrl || baseUrl + url.slice(1) === originalUrl) return undefined;
+  return whole;
 }
 
 /** The origin of a URL, which the absolute links in its response have; of none where hosts share their responses. */

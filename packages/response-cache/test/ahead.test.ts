@@ -109,7 +109,7 @@ const ways: Readonly<Record<string, (name: string) => Pick<Setting, 'ahead' | 'r
     read: (request) => table.get(request.raw ?? request),
   }),
   'kept headers, read by the handler': (name) => ({
-    ahead: (request, next) => storage.run({ ...{ kept: headersOf(request) } }, next),
+    ahead: (request, next) => storage.run({ kept: headersOf(request) }, next),
     read: () => (storage.getStore() as { kept: Record<string, string> }).kept[name],
   }),
   'a kept request': (name) => ({

@@ -1,34 +1,22 @@
-// A cached route that misses each time: `observed-miss.js FRAMEWORK READS`. The handler does what one that misses does: it waits
-// for its data, here for a turn of the event loop, and reads a header.
-import { setImmediate as turn } from 'node:timers/promises';
-import { cached } from '@redline/response-cache/express';
-import { JsonCache } from '@redline/response-cache';
+// A cached route of which each request is a miss: `observed-miss.js READS`, with the Redis in REDIS_URL. The handler does what one
+// that is worth a cache does: it fetches its data, and reads a header.
+import { JsonCache, redisStore } from '@redline/response-cache';
 import { fastifyCache } from '@redline/response-cache/fastify';
-import express from 'express';
 import { fastify } from 'fastify';
+import { Redis } from 'ioredis';
 
-const [framework, reads] = process.argv.slice(2);
-const product = JSON.parse(process.env.PRODUCT);
-const cache = new JsonCache();
+const [reads] = process.argv.slice(2);
+const client = new Redis(process.env.REDIS_URL, { enableAutoPipelining: true });
+await client.set('product', process.env.PRODUCT);
+const cache = new JsonCache({ store: redisStore(client, { keyPrefix: `${reads}:` }), ttl: 1_000 });
 let count = 0;
 // Each key is asked for once.
-const policy = { key: () => String((count += 1)), vary: ['accept-language'] };
-const find = async ({ headers }) => {
-  await turn();
-  return headers['accept-language'] === 'none' ? null : product;
-};
-const port = Number(process.env.PORT);
-const host = process.env.HOST ?? '127.0.0.1';
+const policy = { key: () => `${process.pid}:${(count += 1)}`, vary: ['accept-language'] };
 
-if (framework === 'fastify') {
-  const app = fastify();
-  await app.register(fastifyCache, { cache, reads });
-  app.get('/', { config: { cache: policy } }, find);
-  await app.listen({ port, host });
-} else {
-  const app = express();
-  app.get('/', cached(cache, policy, { reads }), (request, response, next) => {
-    find(request).then((found) => response.json(found), next);
-  });
-  app.listen(port, host);
-}
+const app = fastify();
+await app.register(fastifyCache, { cache, reads });
+app.get('/', { config: { cache: policy } }, async ({ headers }) => {
+  const product = JSON.parse(await client.get('product'));
+  return headers['accept-language'] === 'none' ? null : product;
+});
+await app.listen({ port: Number(process.env.PORT), host: process.env.HOST ?? '127.0.0.1' });

@@ -79,6 +79,11 @@ export class AheadOfRoute {
     listen();
   }
 
+  /** Whether no request of the route was watched so far. */
+  get isUnseen(): boolean {
+    return this.#seen === 0;
+  }
+
   /**
    * What ran ahead of the cache has read of this request; `'unknown'` where that could have been seen and was not, and never was
    * for this route; undefined where nothing new is to be learned.

@@ -80,6 +80,8 @@ export interface CachedRoute extends KeyRules {
   readonly reads: Set<string>;
   /** What runs ahead of the cache, such as middleware and guards. */
   readonly ahead: AheadOfRoute;
+  /** Whether a handler has read a property that something ahead of the cache has set. */
+  readsProperties: boolean;
   /** Called once `vary` has grown. */
   onVaryGrown: (() => void) | undefined;
   /** Logs why an answer is not kept, once for each reason. */
@@ -124,6 +126,7 @@ export function cachedRoute(
     versionHeaders: [],
     reads,
     ahead: new AheadOfRoute(isObserved),
+    readsProperties: false,
     onVaryGrown: undefined,
     warnOnce(reason) {
       if (warned.has(reason)) return;

@@ -90,6 +90,7 @@ export function whyUnkeyed(
   const learned = unkeyedHeaders(route, request, reads.headers);
   const isSeen = ahead instanceof AheadReads;
   const passedOn = isSeen ? learnedAhead(route, request, ahead) : [];
+  if (reads.properties.length > 0) route.readsProperties = true;
   record(route, reads);
   if (isSeen) recordAhead(route, ahead);
   if (route.identify !== undefined || route.key !== undefined) return undefined;

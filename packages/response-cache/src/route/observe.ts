@@ -28,17 +28,26 @@ const symbolsOfEngine: ReadonlySet<string> = new Set(
   'connection headerBlock joinedLength held isNodes kAbortController'.split(' '),
 );
 
-/* Of frameworks and of agents, which read them while the handler runs. */
-const ofOthers = /^(?:fastify\.|redline\.|nodejs\.|_datadog|__NR|__sentry|opentelemetry|newrelic)/i;
+const maxKnown = 1_000;
 
-function isKnown(name: string | symbol): boolean {
-  if (typeof name === 'symbol') {
-    const { description = '' } = name;
-    return (
-      symbolsOfNode.has(name) || symbolsOfEngine.has(description) || ofOthers.test(description)
-    );
-  }
-  return ofEachRequest.has(name) || namesCallerAs(name) || ofOthers.test(name);
+/* Of frameworks and of agents, which read them while the handler runs. */
+const ofOthers =
+  /^(?:fastify\.|redline\.|router\.|nodejs\.|_datadog|__NR|__sentry|opentelemetry|newrelic)/i;
+
+/* Of all that were looked at: a request has some thirty, and an expression for each takes as long as the rest. */
+const known = new Set<PropertyKey>(ofEachRequest);
+
+function isKnown(name: PropertyKey): boolean {
+  if (known.has(name)) return true;
+  const text = typeof name === 'symbol' ? (name.description ?? '') : String(name);
+  const isOfNode =
+    typeof name === 'symbol'
+      ? symbolsOfNode.has(name) || symbolsOfEngine.has(text)
+      : namesCallerAs(text);
+  if (!isOfNode && !ofOthers.test(text)) return false;
+  // Names that a request may choose would grow without end; these are few.
+  if (known.size < maxKnown) known.add(name);
+  return true;
 }
 
 /* Their getters ask for the address to see whether a proxy is to be trusted; what they return is part of the key. */
@@ -48,8 +57,14 @@ const ofOrigin = ['protocol', 'host', 'hostname'] as const;
 export class Observation {
   readonly reads: Reads = new Reads();
   readonly #standIns = new StandIns();
+  readonly #namesOf: (target: object) => readonly PropertyKey[];
 
-  constructor(request: CacheRequest) {
+  /**
+   * @param isThorough whether properties are watched as well that are found by a list of all names alone: those of symbols, and those
+   * that are not enumerable. That list takes as long as half of the rest.
+   */
+  constructor(request: CacheRequest, isThorough: boolean) {
+    this.#namesOf = isThorough ? Reflect.ownKeys : Object.keys;
     const own = request as unknown as Target;
     // Nest's middleware has Node's own request on Fastify.
     const raw = (own['raw'] ?? own) as Target;
@@ -90,7 +105,7 @@ export class Observation {
   }
 
   #watchProperties(target: Target, of: string): void {
-    for (const name of Reflect.ownKeys(target)) {
+    for (const name of this.#namesOf(target)) {
       if (isKnown(name)) continue;
       const { value, get } = Object.getOwnPropertyDescriptor(target, name)!;
       if (get === undefined && (typeof value === 'function' || !carriedBy(value))) continue;

@@ -32,7 +32,9 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   const ahead = route.isObserved
     ? route.ahead.take(request, route.identify === undefined && route.key === undefined)
     : undefined;
-  const observation = route.isObserved ? new Observation(request) : undefined;
+  // Its handler reads the same properties of each request, as far as it does so at all.
+  const isThorough = ahead !== undefined || route.ahead.isUnseen || route.readsProperties;
+  const observation = route.isObserved ? new Observation(request, isThorough) : undefined;
   if (observation !== undefined && ahead instanceof AheadReads) ahead.passTo(observation.reads);
   let reads: Reads | undefined;
   let value: unknown;

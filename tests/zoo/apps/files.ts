@@ -202,6 +202,7 @@ export const files: ZooApp[] = [
       '127.0.0.1',
     ],
     asks: () => ofFiles(),
+    tryArguments: ['/index.html'],
   },
 ];
 

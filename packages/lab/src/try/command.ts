@@ -179,13 +179,13 @@ function oneAtATime(refusal: string): string {
 /** Two variants of one app; the runner adds the first once more, as the control. */
 function planOf(
   { plan, app, typed }: TryTarget,
-  { requests, preloads, main, isRedirected, pace, announcedAt, refusal }: Prepared,
+  { requests, preloads, redirecting: main, pace, announcedAt, refusal }: Prepared,
   { restarts }: TryOptions,
 ): Plan {
   const { precision, connections, turns, passes, leastRestarts } = pace;
   const spentMs = performance.now() - announcedAt;
   // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
-  const redirecting = isRedirected ? { main: main.asked } : undefined;
+  const redirecting = main === undefined ? undefined : { main };
   const asked = plan.requestLabel ?? requests.map(label).join(', ');
   return {
     ...plan,

@@ -33,7 +33,7 @@ import type { FirstScreen } from './first-screen.ts';
 import { recordingOf } from './har.ts';
 import { mostMsOf, type Pace, paceSentence, type Speed } from './pace.ts';
 import { findPreload, type Preload } from './packages.ts';
-import type { Listening } from './preload/protocol.ts';
+import { firstHttp, type Listening } from './preload/protocol.ts';
 import { Recorder } from './record.ts';
 import { beside } from './run-beside.ts';
 import type { TryTarget } from './target.ts';
@@ -50,8 +50,8 @@ export interface Prepared {
   main: Listening;
   /** Whether it listens there whatever `PORT` says. */
   isFixed: boolean;
-  /** Whether its servers need other ports than they ask for, to run side by side. */
-  isRedirected: boolean;
+  /** The port that has to be another one, where copies side by side would have the same. */
+  redirecting: number | string | undefined;
   speed: Speed;
   pace: Pace;
   /** When that was said, a time of `performance.now()`. */
@@ -119,7 +119,7 @@ export async function prepare(
       ? [http, findPreload('@redline/child-process', app.cwd)]
       : [http];
     const isFixed = main.port !== first.server.port;
-    const how = isFixed ? { main: main.asked } : {};
+    let how = isFixed ? { main: main.asked } : {};
     const checked = distinctRequests(requests).slice(0, mostChecked);
     const endpoint = await first.endpoint(main);
     const answers = await answersOf(first.server, checked, { endpoint, signal });
@@ -133,10 +133,16 @@ export async function prepare(
     const over = isTimed ? AbortSignal.timeout(mostMsOf(pace)) : undefined;
     const either = over === undefined ? signal : AbortSignal.any([signal, over]);
     const start = async (name: string, packages: Preload[]): Promise<Asked> => {
-      const trial = await Trial.start(
-        { ...options, signal: either },
-        { name, preloads: packages, ...how },
-      );
+      const begin = (): Promise<Trial> =>
+        Trial.start({ ...options, signal: either }, { name, preloads: packages, ...how });
+      let trial = await begin();
+      const { server } = trial;
+      const isThere = trial.listeners.some((each) => each.port === server.port);
+      if (!isThere && how.main !== firstHttp) {
+        await trial[Symbol.asyncDispose]();
+        how = { main: firstHttp };
+        trial = await begin();
+      }
       try {
         if (plan.login !== undefined) await signIn(trial.server, plan.login);
         return { trial, answers: await answersOf(trial.server, checked, { signal: either }) };
@@ -172,7 +178,7 @@ export async function prepare(
       preloads,
       main,
       isFixed,
-      isRedirected: isFixed || first.listeners.length > 1,
+      redirecting: isFixed || first.listeners.length > 1 ? (how.main ?? main.asked) : undefined,
       speed,
       pace,
       announcedAt,

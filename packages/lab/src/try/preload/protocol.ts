@@ -3,9 +3,12 @@ export const environmentName = 'REDLINE_SCOUT';
 /** The port a server is given, also where a script of the app sets PORT itself. */
 export const portName = 'REDLINE_PORT';
 
+/** In place of a port: the first HTTP server, of an app that finds a free port by itself, another one in each start. */
+export const firstHttp = -1;
+
 /** What is said to the process of the app, as JSON. */
 export interface ScoutSettings {
-  /** The port, or the Unix socket, an app insists on: it gets its own port instead. Every other fixed one becomes a free one. */
+  /** The port, or the Unix socket, an app insists on, or {@link firstHttp}: it gets its own port instead. Every other fixed one becomes a free one. */
   main?: number | string;
   /** Where a line goes for each sighting. Absent while the app is measured. */
   file?: string;

@@ -8,6 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { type AddressInfo, Server } from 'node:net';
 import {
   environmentName,
+  firstHttp,
   type Listening,
   portName,
   type ScoutSettings,
@@ -53,8 +54,9 @@ function watchListen(
   const own = Number(process.env[portName]);
   const listen = Server.prototype.listen as Listen;
   let isTaken = false;
-  const placeOf = (asked: number | string): number => {
-    if (asked !== own && asked !== main) return 0;
+  const placeOf = (server: Server, asked: number | string): number => {
+    const isFirst = main === firstHttp && !isTaken && kindOf(server) === 'http';
+    if (asked !== own && asked !== main && !isFirst) return 0;
     // Port 0 may be asked for again, by another server of the app.
     if (asked === 0 && isTaken) return 0;
     isTaken = true;
@@ -64,7 +66,7 @@ function watchListen(
     const asked = portOf(first) ?? socketOf(this, first);
     if (asked === undefined) return listen.call(this, first, ...rest);
     this.once('listening', () => onListening(this, asked));
-    const port = placeOf(asked);
+    const port = placeOf(this, asked);
     if (typeof asked === 'string') return listen.call(this, { port, host: '127.0.0.1' }, ...rest);
     const isObject = typeof first === 'object' && first !== null;
     return listen.call(this, isObject ? { ...first, port } : port, ...rest);

@@ -84,8 +84,12 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   const listed = npm(['pack', '--dry-run', '--json'], from);
   const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }];
   const visible = visibleDeclarations(from);
+  const empty = emptyModules(
+    from,
+    files.map(({ path }) => path),
+  );
   for (const { path } of files) {
-    if (isDeclaration(path) && !visible.has(path)) continue;
+    if ((isDeclaration(path) && !visible.has(path)) || empty.has(path)) continue;
     mkdirSync(dirname(join(to, path)), { recursive: true });
     if (/^(?:dist|preload|prove)\/.*\.[cm]?[jt]s$/.test(path))
       copyBare(join(from, path), join(to, path));
@@ -94,6 +98,23 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   if (!existsSync(join(from, 'native.cjs')) || Object.keys(natives).length === 0) return;
   const manifest = { ...readManifest(from), optionalDependencies: natives };
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+/** Modules that had types alone, and that no program imports: each takes a block of 4 KiB on disk. */
+function emptyModules(folder: string, paths: readonly string[]): Set<string> {
+  const programs = paths.filter((path) => /\.[cm]?js(on)?$/.test(path));
+  const used = new Set(
+    programs.flatMap((path) => {
+      const text = readFileSync(join(folder, path), 'utf8');
+      const named = text.matchAll(/['"](\.{1,2}\/[^'"\n]+\.js)['"]/g);
+      return [...named].map(([, name]) => join(dirname(path), name!));
+    }),
+  );
+  const isEmpty = (path: string): boolean =>
+    /^dist\/.*\.js$/.test(path) &&
+    !used.has(path) &&
+    /^export \{\};\s*(\/\/.*\s*)?$/.test(readFileSync(join(folder, path), 'utf8'));
+  return new Set(programs.filter(isEmpty));
 }
 
 /** Without the comment that names the map. Programs are without all comments: editors show those of the declarations. */

@@ -180,6 +180,8 @@ export const apis: ZooApp[] = [
       'mock',
       '--port',
       `${app}`,
+      // With NODE_ENV=production it runs in a cluster by default, and fails in that on Node 26.
+      '--multiprocess=false',
       'openapi.yaml',
     ],
     asks: () => [

@@ -122,7 +122,7 @@ export const tools: ZooApp[] = [
       get('/socket.io/?EIO=4&transport=polling'),
       send('OPTIONS', '/email', undefined, { origin: 'http://a.example' }),
     ],
-    tryArguments: ['/email'],
+    tryArguments: ['/'],
   },
   {
     name: 'S3rver',

@@ -26,7 +26,7 @@ let left = 0;
 let isListening = false;
 let hasHeard = false;
 /* Paths whose next request has to be watched: a response to the last was not kept, because what ran ahead of it is unknown. */
-const wanted = new Set<string>();
+const wanted = new Map<string, AheadOfRoute>();
 const watches = new WeakMap<object, AheadWatch>();
 
 /** Watches so many of the next requests. While nothing is to be watched, nothing listens, so that no request pays for it. */
@@ -95,14 +95,14 @@ export class AheadOfRoute {
     const watch = watches.get(raw);
     if (watch !== undefined) {
       this.#seen += 1;
-      wanted.delete(pathOf(raw));
+      if (this.#seen === 1) for (const [path, of] of wanted) if (of === this) wanted.delete(path);
       if (this.#seen < firstOnes) watchNext(1);
       return watch.end();
     }
     this.#unseen += 1;
     if (isToBeKnown && this.#seen === 0 && isOfServer(raw)) {
       if (wanted.size === maxWanted) wanted.clear();
-      wanted.add(pathOf(raw));
+      wanted.set(pathOf(raw), this);
       listen();
       return 'unknown';
     }

@@ -44,7 +44,7 @@ function listen(): void {
 function onStart(message: unknown): void {
   hasHeard = true;
   const { request, response } = message as Started;
-  const isWanted = wanted.size > 0 && wanted.has(pathOf(request));
+  const isWanted = wanted.size > 0 && wanted.delete(pathOf(request));
   if (left > 0) left -= 1;
   else if (!isWanted) return;
   if (left === 0 && wanted.size === 0) {
@@ -103,7 +103,8 @@ export class AheadOfRoute {
     if (isToBeKnown && this.#seen === 0 && isOfServer(raw)) {
       if (wanted.size === maxWanted) wanted.clear();
       wanted.set(pathOf(raw), this);
-      listen();
+      // Paths with an id in them may never come again.
+      watchNext(1);
       return 'unknown';
     }
     if (this.#seen < firstOnes || this.#unseen % oneOf === 0) watchNext(1);

@@ -21,10 +21,10 @@ impl Engine {
         self.outstanding.set_corked(true);
     }
 
-    /// The rest leaves too.
-    pub(crate) fn uncork_all(&mut self) {
+    /// The rest leaves too. Says whether there was any.
+    pub(crate) fn uncork_all(&mut self) -> bool {
         if self.corked.is_empty() {
-            return;
+            return false;
         }
         let mut corked = std::mem::take(&mut self.corked);
         for whom in corked.drain(..) {
@@ -34,6 +34,7 @@ impl Engine {
         }
         self.corked = corked;
         self.outstanding.set_corked(false);
+        true
     }
 }
 

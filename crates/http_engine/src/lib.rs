@@ -39,6 +39,7 @@ mod method;
 mod name_filter;
 mod outstanding;
 mod own_answers;
+mod pacing;
 pub mod problem;
 mod proxies;
 pub mod proxy_header;

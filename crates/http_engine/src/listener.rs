@@ -7,6 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use crate::pacing;
 use crate::sys::{self, Errno, check, opened, set_option};
 
 /// What to listen on.
@@ -71,6 +72,7 @@ impl Listener {
                 }
             }
         };
+        pacing::stop_on_loopback(&listener.fd);
         // SAFETY: no memory is passed.
         check(unsafe { libc::listen(listener.fd.as_raw_fd(), options.backlog) })?;
         if let Some(path) = &listener.path

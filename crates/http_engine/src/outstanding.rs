@@ -82,7 +82,8 @@ impl Outstanding {
         self.count_flush();
     }
 
-    fn count_flush(&self) {
+    /// The owner's thread has had something sent: the thread beside it leaves it to the owner for now.
+    pub(crate) fn count_flush(&self) {
         let flushes = self.word(FLUSHES);
         flushes.store(
             flushes.load(Ordering::Relaxed).wrapping_add(1),

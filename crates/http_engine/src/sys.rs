@@ -1,5 +1,6 @@
 //! The few system calls the engine is made of, as functions that return `Result`.
 
+use std::ffi::CStr;
 use std::mem;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::OnceLock;
@@ -315,6 +316,41 @@ pub(crate) fn set_option(
             name,
             value.cast::<c_void>(),
             size_of::<c_int>() as libc::socklen_t,
+        )
+    })
+    .map(drop)
+}
+
+/// The name of a TCP socket's congestion control, padded with zeros; all zeros for other sockets.
+pub(crate) fn congestion_control(fd: &OwnedFd) -> [u8; CONGESTION_CONTROL] {
+    let mut name = [0; CONGESTION_CONTROL];
+    let mut length = name.len() as libc::socklen_t;
+    // SAFETY: `length` is the room in `name`, and the call writes no more.
+    unsafe {
+        libc::getsockopt(
+            fd.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_mut_ptr().cast(),
+            &mut length,
+        )
+    };
+    name
+}
+
+/// TCP_CA_NAME_MAX
+const CONGESTION_CONTROL: usize = 16;
+
+pub(crate) fn set_congestion_control(fd: &OwnedFd, name: &CStr) -> Result<(), Errno> {
+    let name = name.to_bytes();
+    // SAFETY: the kernel reads `name.len()` bytes, which live through the call.
+    check(unsafe {
+        libc::setsockopt(
+            fd.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_CONGESTION,
+            name.as_ptr().cast(),
+            name.len() as libc::socklen_t,
         )
     })
     .map(drop)

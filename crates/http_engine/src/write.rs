@@ -40,7 +40,9 @@ impl Engine {
         if self.take_all() {
             self.send_dirty();
         }
-        self.uncork_all();
+        if self.uncork_all() {
+            self.outstanding.count_flush();
+        }
     }
 
     /// As [`Engine::flush`], from another thread than the owner's while the owner may be writing: what is written by now is

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connection as NativeConnection } from './native/index.ts';
 import type {
@@ -43,6 +43,18 @@ export interface StreamHandle {
   };
 }
 
+/** An app of Express that is a server's one listener, and classes whose messages have its prototypes. */
+export interface AppMessages {
+  readonly app: RequestListener & { readonly request: object; readonly response: EngineResponse };
+  readonly request: object;
+  readonly response: EngineResponse;
+  /** Express calls it before it replaces the prototypes. */
+  readonly setHeader: unknown;
+  /** Classes of nothing but their prototypes. */
+  readonly Request: new () => unknown;
+  readonly Response: new () => unknown;
+}
+
 /** A server, for its connections and their messages. */
 export interface ServingServer extends Server, EmitterInternals {
   readonly custom: CustomMessages;
@@ -53,6 +65,8 @@ export interface ServingServer extends Server, EmitterInternals {
   readonly proxies: object | undefined;
   /** It is stopping: every response ends its connection. */
   readonly isEnding: boolean;
+  /** Its one listener, where that gives messages the prototypes of its own; null where it does not. */
+  appMessages: AppMessages | null | undefined;
   /** The kind of its own handle: TCP, or a pipe. */
   readonly StreamHandle: StreamHandle;
   highWaterMark: number;

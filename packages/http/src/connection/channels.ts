@@ -14,6 +14,11 @@ export function publishCreated(request: EngineRequest, response: Response): void
   }
 }
 
+/** Somebody sees messages before their listeners. */
+export function hasStartSubscribers(): boolean {
+  return requestStart.hasSubscribers || responseCreated.hasSubscribers;
+}
+
 export function publishStart(
   request: EngineRequest,
   response: Response,

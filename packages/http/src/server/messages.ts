@@ -1,5 +1,6 @@
 import type { HttpConnection } from '../connection/connection.ts';
-import type { CustomMessages, EngineRequest } from '../exchange.ts';
+import type { AppMessages, CustomMessages, EngineRequest } from '../exchange.ts';
+import { appRequest, appResponse } from './app-messages.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import { kRejectBody } from '../node/node-internals.ts';
@@ -34,11 +35,15 @@ export function createRequest(
   url: string,
   flags: number,
   block: HeaderBlock,
+  app: AppMessages | undefined,
 ): EngineRequest {
   const minorVersion = (flags & HTTP_10) === 0 ? 1 : 0;
   const Custom =
     connection.server.custom.request ?? (areRequestsReplaced() ? NodeRequest : undefined);
   if (Custom === undefined) {
+    if (app !== undefined && (flags & BODY_NONE) !== 0) {
+      return appRequest(app, connection, method, url, block);
+    }
     return (flags & BODY_NONE) === 0 || areRequestsWatched()
       ? new BodyRequest(connection, method, url, minorVersion, block)
       : new BodylessRequest(connection, method, url, minorVersion, block);
@@ -62,6 +67,7 @@ export function createResponse(
   connection: HttpConnection,
   sequence: number,
   flags: number,
+  app: AppMessages | undefined,
 ): EngineResponse {
   const { server } = connection;
   const keepAlive = (flags & KEEP_ALIVE) !== 0 && !server.isEnding;
@@ -70,7 +76,10 @@ export function createResponse(
     (areResponsesReplaced() || hasHttpObserver() ? NodeResponse : undefined);
   let response: EngineResponse;
   if (Custom === undefined) {
-    response = new EngineResponse(request, connection, sequence, keepAlive);
+    response =
+      app === undefined
+        ? new EngineResponse(request, connection, sequence, keepAlive)
+        : appResponse(app, request, connection, sequence, keepAlive);
     if (server.rejectNonStandardBodyWrites) response[kRejectBody] = true;
   } else {
     response = custom(

@@ -1,6 +1,7 @@
 import { failConnection } from '../connection/client-error.ts';
 import type { HttpConnection } from '../connection/connection.ts';
 import { nextTick } from '../node/clocks.ts';
+import { appOf, learnApp } from './app-messages.ts';
 import { dispatch } from './dispatch.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
@@ -26,12 +27,13 @@ export function receive(
   headers: HeaderBlock,
   body: Buffer | undefined,
 ): void {
-  const request = createRequest(connection, method, url, flags, headers);
+  const app = appOf(connection, flags);
+  const request = createRequest(connection, method, url, flags, headers, app);
   if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
     upgrade(request, connection);
     return;
   }
-  const response = createResponse(request, connection, sequence, flags);
+  const response = createResponse(request, connection, sequence, flags, app);
   connection.incoming = request;
   connection.enqueue(response);
   const hasBody = (flags & BODY_NONE) === 0;
@@ -44,6 +46,7 @@ export function receive(
     threw = false;
   } finally {
     mendPrototypes(request, response);
+    learnApp(connection, request, response);
     if (!hasBody) {
       // As with Node, it is not complete yet when the process learns what a listener threw.
       if (threw) nextTick(completeBodyless, request);

@@ -6,7 +6,7 @@ import { callLater, queueMicrotask } from '../node/clocks.ts';
 import { ConnectionSocket } from '../connection/connection-socket.ts';
 import { ListeningEvents } from './listening-events.ts';
 import { bindHandle, listenThrough, type AcceptedHandle, type ListeningHandle } from './listen.ts';
-import type { CustomMessages, ServingServer, StreamHandle } from '../exchange.ts';
+import type { AppMessages, CustomMessages, ServingServer, StreamHandle } from '../exchange.ts';
 import {
   openPort,
   startErrno,
@@ -77,6 +77,8 @@ export class EngineServer extends ServerBase {
   readonly proxies: ResolvedProxies | undefined;
   /** @internal */
   isEnding = false;
+  /** @internal */
+  appMessages: AppMessages | null | undefined = undefined;
 
   /** @internal */
   declare StreamHandle: StreamHandle;

@@ -1,0 +1,124 @@
+import { hasStartSubscribers } from '../connection/channels.ts';
+import type {
+  AppMessages,
+  EngineConnection,
+  EngineRequest,
+  EngineResponse as Response,
+} from '../exchange.ts';
+import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
+import { isWatched } from '../node/replaced-methods.ts';
+import { BodylessRequest } from '../request/request.ts';
+import { EngineResponse } from '../response/response.ts';
+
+// Express gives each message the prototypes of its app, and V8 then looks the new shape up field by field: with the twenty fields
+// of a response that was a twelfth of a request's CPU. A server whose one listener is such an app makes its messages with these
+// prototypes, and Express's own call finds nothing to do.
+
+const { CONNECT, EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING, HTTP_10, UPGRADE } = REQUEST_FLAGS;
+/** Somebody sees the messages of such requests, or answers them, before the app has them. */
+const SEEN_BEFORE = CONNECT | EXPECT_CONTINUE | EXPECT_OTHER | HOST_MISSING | HTTP_10 | UPGRADE;
+
+type App = AppMessages['app'];
+
+/** The app of the server, if nobody can see a message of this request before the app does. */
+export function appOf({ server }: EngineConnection, flags: number): AppMessages | undefined {
+  const known = server.appMessages;
+  if (known === undefined || known === null || (flags & SEEN_BEFORE) !== 0) return undefined;
+  const { app, request, response } = known;
+  const isAlone =
+    server._events?.['request'] === app &&
+    app.request === request &&
+    app.response === response &&
+    response.setHeader === known.setHeader &&
+    !isWatched(server) &&
+    !isWatched(response) &&
+    !isWatched(request as never) &&
+    !server.optimizesEmptyRequests &&
+    !(server.maxRequestsPerSocket! > 0) &&
+    !hasStartSubscribers();
+  return isAlone ? known : undefined;
+}
+
+/** Looks once whether the listener is an app that has given these messages its prototypes. */
+export function learnApp(
+  connection: EngineConnection,
+  request: EngineRequest,
+  response: Response,
+): void {
+  const { server } = connection;
+  if (server.appMessages !== undefined) return;
+  const app = server._events?.['request'] as App | undefined;
+  if (typeof app !== 'function' || !isObject(app.request) || !isObject(app.response)) {
+    server.appMessages = null;
+    return;
+  }
+  if (
+    Reflect.getPrototypeOf(request) !== app.request ||
+    Reflect.getPrototypeOf(response) !== app.response
+  ) {
+    return;
+  }
+  const { request: ofRequest, response: ofResponse } = app;
+  const sample = new EngineResponse(request, connection, 0, true);
+  server.appMessages =
+    isOnlyMore(ofRequest, BodylessRequest.prototype, request) &&
+    isOnlyMore(ofResponse, EngineResponse.prototype, sample)
+      ? {
+          app,
+          request: ofRequest,
+          response: ofResponse,
+          setHeader: ofResponse.setHeader,
+          Request: classOf(ofRequest),
+          Response: classOf(ofResponse),
+        }
+      : null;
+}
+
+/** A request without a body, of the class that the app gives it. */
+export function appRequest(
+  { Request }: AppMessages,
+  connection: EngineConnection,
+  method: string,
+  url: string,
+  block: HeaderBlock,
+): EngineRequest {
+  return Reflect.construct(BodylessRequest, [connection, method, url, 1, block], Request) as never;
+}
+
+export function appResponse(
+  { Response }: AppMessages,
+  request: EngineRequest,
+  connection: EngineConnection,
+  sequence: number,
+  keepAlive: boolean,
+): EngineResponse {
+  return Reflect.construct(
+    EngineResponse,
+    [request, connection, sequence, keepAlive],
+    Response,
+  ) as never;
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+/**
+ * The chain from here down to ours has nothing that Node's messages have, too: neither a method, which would be called before its
+ * time, nor an accessor of a field.
+ */
+function isOnlyMore(prototype: object, ours: object, message: object): boolean {
+  for (let at: object | null = prototype; at !== ours; at = Reflect.getPrototypeOf(at)) {
+    if (at === null) return false;
+    const isTaken = (key: PropertyKey): boolean => key in ours || Object.hasOwn(message, key);
+    if (Reflect.ownKeys(at).some(isTaken)) return false;
+  }
+  return true;
+}
+
+function classOf(prototype: object): new () => unknown {
+  // The prototype of a function can be written, that of a class cannot.
+  const made = function made() {};
+  made.prototype = prototype;
+  return made as never;
+}

@@ -12,12 +12,12 @@ use crate::address::{self, Address};
 use crate::sys;
 
 /// Every process may ask for Reno; the other needs a permission where the administrator does not allow it.
-const UNPACED: [&CStr; 2] = [c"cubic", c"reno"];
+const WITHOUT_PACING: [&CStr; 2] = [c"cubic", c"reno"];
 
 pub(crate) fn stop_on_loopback(listener: &OwnedFd) {
     let is_loopback = matches!(address::local(listener), Ok(Address::Ip(ip)) if ip.ip().to_canonical().is_loopback());
     if is_loopback && sys::congestion_control(listener).starts_with(b"bbr") {
-        let _ = UNPACED
+        let _ = WITHOUT_PACING
             .iter()
             .any(|name| sys::set_congestion_control(listener, name).is_ok());
     }

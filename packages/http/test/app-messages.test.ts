@@ -50,8 +50,8 @@ const situations: Record<string, (situation: Situation) => (() => void) | void> 
     );
   },
   'a replaced emit of the server': ({ server, note }) => {
-    const { emit } = server;
-    server.emit = function replaced(...given: [string, ...unknown[]]) {
+    const emit = server.emit as (...given: unknown[]) => boolean;
+    server.emit = function replaced(this: http.Server, ...given: unknown[]) {
       if (given[0] === 'request') note(given.slice(1).map((message) => isApps(message as object)));
       return emit.apply(this, given);
     } as never;

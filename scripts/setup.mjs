@@ -35,6 +35,16 @@ const tools = [
         },
       ]
     : []),
+  ...(process.argv.includes('--bench')
+    ? [
+        {
+          programs: ['gm'],
+          debian: 'graphicsmagick',
+          brew: 'graphicsmagick',
+          without: 'the thumbnails of the benchmark "spawn" are skipped',
+        },
+      ]
+    : []),
   ...(forTests
     ? [
         {

@@ -1,5 +1,7 @@
-// Small programs over what Node's programs start children with (zx, tinyexec, cross-spawn, simple-git, npm, vitest, tsx),
-// each run on Node's own module and on the engine: nobody outside can tell which it was.
+// Small programs over what Node's programs start children with (zx, tinyexec, nano-spawn, cross-spawn, shelljs, nodemon, simple-git,
+// git-http-backend, npm, vitest, tsx, esbuild's service, sass-embedded, and the process pools jest-worker, tinypool, workerpool),
+// each run on Node's own module and on the engine: nobody outside can tell which it was. PM2 is a suite of its own; browsers and
+// ffmpeg are left out, for CI has none of them to start.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, rmSync } from 'node:fs';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { spawnSync as nodeSpawnSync } from 'node:child_process';
+import { fork as nodeFork, spawnSync as nodeSpawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { engine, exec, execFile, fork, killTree, spawn, spawnSync } from '../../src/index.ts';
 import { alive, newMark, until } from './trees.ts';
@@ -102,6 +102,34 @@ describe('killTree', { skip, timeout: 120_000 }, () => {
     await killTree(child, 'SIGTERM');
     assert.deepEqual(alive(mark), []);
     await killTree(child);
+  });
+
+  test('is closed at once while a stranger, who is left alone, holds its pipe', async () => {
+    const keep = `process.on('message', (_, handle) => { globalThis.kept = handle; process.send('kept'); });`;
+    const stranger = nodeFork('--eval', [keep], { execArgv: [] });
+    const program = `
+      const { _handle } = new (require('node:net').Socket)({ fd: 1 });
+      process.send('mine', _handle);
+      setInterval(() => {}, 1e6);`;
+    const child = spawn(process.execPath, ['--eval', program], {
+      killTree: true,
+      stdio: ['pipe', 'pipe', 'pipe', 'ipc'],
+    });
+    try {
+      const [, handle] = (await once(child, 'message')) as [string, { close(): void }];
+      const kept = once(stranger, 'message');
+      stranger.send('yours', handle as never, () => handle.close());
+      await kept;
+      child.stdout!.resume();
+      const closed = once(child, 'close');
+      child.kill('SIGKILL');
+      assert.deepEqual(await closed, [null, 'SIGKILL']);
+      assert.equal(stranger.connected && stranger.exitCode === null, true);
+    } finally {
+      child.kill('SIGKILL');
+      stranger.kill('SIGKILL');
+      await once(stranger, 'close');
+    }
   });
 
   test('also ends a child that was started without the option', async () => {

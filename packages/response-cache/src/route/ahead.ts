@@ -10,7 +10,7 @@ import { HeadersTrap, RawHeadersTrap } from './traps.ts';
 const fromStart = 32;
 /* Productions of a route that are preceded by a watched request, if it is theirs; later one of so many. */
 const firstOnes = 8;
-const oneOf = 64;
+const oneOf = 1_024;
 /* A path that is wanted and never asked for again must not stay forever. */
 const maxWanted = 1_000;
 

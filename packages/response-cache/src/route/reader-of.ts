@@ -43,7 +43,7 @@ const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;
  */
 export function readerOf(): Reader | undefined {
   const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = 40;
+  Error.stackTraceLimit = 16;
   const { stack } = new Error('who reads');
   Error.stackTraceLimit = limit;
   // A hook of the app for stacks may return anything.

@@ -154,6 +154,8 @@ export interface Fill {
   names: Array<string>;
   /** Their values in its own request. */
   values: Array<string | undefined | null>;
+  /** The codings between which accept-encoding chooses, if it is one of the names: a list of `ENCODING`. */
+  encodings: number;
   /** Its status. */
   status: number;
   /** The status line and the headers before `Date`, each ended by CRLF. */

@@ -24,6 +24,7 @@ mod credentials;
 mod date;
 mod deadlines;
 pub mod diagnose;
+mod encoding;
 mod ending;
 mod engine;
 mod file;

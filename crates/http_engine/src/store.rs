@@ -62,6 +62,7 @@ impl Fill {
             plan: Plan {
                 identity: Identity::Anonymous,
                 names: Vec::new(),
+                encodings: 0,
             },
             values: Vec::new(),
             answer,
@@ -112,10 +113,11 @@ impl Store {
         result
     }
 
-    fn try_keep(&self, fill: Fill, now_ms: u64) -> u32 {
+    fn try_keep(&self, mut fill: Fill, now_ms: u64) -> u32 {
         if !plan::is_sound(&fill) {
             return outcome::CREDENTIALS;
         }
+        fill.plan.choose_in(&mut fill.values);
         let key = plan::key(&fill.target, &fill.values);
         let target = self.target_name(&fill.target);
         let tags = fill.tags.iter().map(|tag| self.tag_name(tag));

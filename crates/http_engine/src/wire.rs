@@ -333,6 +333,22 @@ pub mod answer_count {
     pub const DEFAULT_MAX_BYTES: usize = 64 << 20;
 }
 
+/// The content codings between which the engine chooses.
+pub mod encoding {
+    /// None.
+    pub const IDENTITY: u32 = 0;
+    /// Brotli.
+    pub const BR: u32 = 1;
+    /// Zstandard.
+    pub const ZSTD: u32 = 2;
+    /// gzip.
+    pub const GZIP: u32 = 3;
+    /// How many bits the number of each takes in a list of them.
+    pub const BITS: u32 = 2;
+    /// One of a list.
+    pub const MASK: u32 = 3;
+}
+
 /// Whose an answer is.
 pub mod identity {
     /// Anybody's who shows no credentials.

@@ -71,6 +71,7 @@ fn planned(target: &str, identity: Identity, name: &str, value: &str, body: &str
         plan: Plan {
             identity,
             names: vec![name.into()],
+            encodings: 0,
         },
         values: vec![Some(value.into())],
         ..fill(target, HEAD, body.as_bytes())
@@ -280,6 +281,7 @@ fn what_is_public_is_for_those_with_credentials_too() {
         plan: Plan {
             identity,
             names: Vec::new(),
+            encodings: 0,
         },
         ..fill(target, HEAD, b"ok")
     };

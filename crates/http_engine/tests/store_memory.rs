@@ -53,6 +53,7 @@ fn a_full_store_takes_up_no_more_than_it_says() {
             plan: Plan {
                 identity: Identity::Header,
                 names: vec![b"authorization".to_vec(), b"accept-language".to_vec()],
+                encodings: 0,
             },
             values: vec![Some(format!("{number}").into()), Some(b"de".to_vec())],
             ..fill(&format!("/{number}"), "head", b"body")

@@ -16,6 +16,8 @@ pub struct JsFill {
     pub names: Vec<String>,
     /// Their values in its own request.
     pub values: Vec<Option<String>>,
+    /// The codings between which accept-encoding chooses, if it is one of the names: a list of `ENCODING`.
+    pub encodings: u32,
     /// Its status.
     pub status: u32,
     /// The status line and the headers before `Date`, each ended by CRLF.
@@ -71,6 +73,7 @@ impl From<JsFill> for Fill {
         let plan = Plan {
             identity,
             names: fill.names.iter().map(|name| latin1(name)).collect(),
+            encodings: fill.encodings,
         };
         let value = |value: &Option<String>| value.as_deref().map(latin1);
         Self {

@@ -4,6 +4,8 @@ export type { DropListener, Drops } from './store/drops.ts';
 export { due, type Peeked } from './cache/answers.ts';
 export { CacheError, cacheErrorDocs, type CacheErrorCode } from './errors.ts';
 export type { AnswerOptions, Kept, Outcome, Producer } from './answer/flight.ts';
+export type { Encoding } from './encoding/accept-encoding.ts';
+export type { CompressOptions } from './encoding/compress-options.ts';
 export type { CacheMessage } from './counts/events.ts';
 export { JsonCache, type SetOptions } from './cache/json-cache.ts';
 export type { Found, JsonStore } from './store/json-store.ts';

@@ -1,6 +1,7 @@
 //! What an answer depends on beside its target, and the key made of that.
 
 use super::Fill;
+use crate::encoding::choose;
 use crate::header_value::{One, cookie, header};
 
 /// Which clients an answer is for.
@@ -25,6 +26,9 @@ pub struct Plan {
     pub identity: Identity,
     /// Names of headers, in lower case; the first is the identity's header or cookie, where it has one.
     pub names: Vec<Vec<u8>>,
+    /// The codings between which `accept-encoding`, if it is one of the names, chooses: a list of [`crate::wire::encoding`]. With 0
+    /// its value counts.
+    pub encodings: u32,
 }
 
 impl Plan {
@@ -35,6 +39,24 @@ impl Plan {
 
     pub(crate) fn has_identity(&self) -> bool {
         matches!(self.identity, Identity::Header | Identity::Cookie)
+    }
+
+    /// Whether a header counts by the coding that it chooses.
+    fn chooses_by(&self, name: &[u8]) -> bool {
+        self.encodings != 0 && name == b"accept-encoding"
+    }
+
+    /// Has the value of `accept-encoding` be the coding that it chooses.
+    pub(crate) fn choose_in(&self, values: &mut [Option<Vec<u8>>]) {
+        let from = usize::from(self.has_identity());
+        for (name, value) in self.names.iter().zip(values).skip(from) {
+            if self.chooses_by(name) {
+                *value = Some(vec![choose(
+                    value.as_deref().unwrap_or_default(),
+                    self.encodings,
+                )]);
+            }
+        }
     }
 
     /// How much memory it takes up, in bytes.
@@ -60,8 +82,12 @@ impl Plan {
             match value {
                 One::Twice => return None,
                 One::Missing if is_identity => return None,
-                One::Missing => add(&mut key, None),
                 One::Value(b"") if is_identity => return None,
+                One::Missing if self.chooses_by(name) => add(&mut key, Some(&[0])),
+                One::Value(value) if !is_identity && self.chooses_by(name) => {
+                    add(&mut key, Some(&[choose(value, self.encodings)]));
+                }
+                One::Missing => add(&mut key, None),
                 One::Value(value) => add(&mut key, Some(value)),
             }
         }

@@ -25,6 +25,7 @@ fn varied(target: &str, value: &str, body: &str) -> Fill {
         plan: Plan {
             identity: Identity::Anonymous,
             names: vec![b"accept".to_vec()],
+            encodings: 0,
         },
         values: vec![Some(value.into())],
         ..fill(target, body)
@@ -275,6 +276,7 @@ fn who_is_named_has_no_part_in_the_variants_of_others() {
             plan: Plan {
                 identity: Identity::Header,
                 names: vec![b"authorization".to_vec()],
+                encodings: 0,
             },
             values: vec![Some(format!("person {person}").into())],
             ..fill("/me", &format!("of {person}"))

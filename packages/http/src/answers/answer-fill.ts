@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, AnswerHeaders, AnswerRequest } from './answer.ts';
 import { credentials, type Fill } from '../native/index.ts';
-import { IDENTITY, OUTCOME } from '../native/wire.ts';
+import { ENCODING, IDENTITY, OUTCOME } from '../native/wire.ts';
 import { http } from '../node/node-http.ts';
 
 /** Headers that the engine writes itself: a second line could contradict it. */
@@ -62,6 +62,7 @@ export function fillOf(
     target: given.url!,
     ...names,
     status,
+    encodings: encodingsOf(answer),
     head: `HTTP/1.1 ${status} ${http.STATUS_CODES[status] ?? 'unknown'}\r\n${head.lines}${isOffer ? '' : length}`,
     // Where node:http writes it.
     tail: isOffer ? length : '',
@@ -75,6 +76,22 @@ export function fillOf(
     isOffer,
     line: answer.line ?? 0,
   };
+}
+
+const ENCODINGS = new Map([
+  ['br', ENCODING.BR],
+  ['zstd', ENCODING.ZSTD],
+  ['gzip', ENCODING.GZIP],
+]);
+
+/** The first one in the lowest bits. */
+function encodingsOf({ encodings = [] }: Answer): number {
+  return [...new Set(encodings)].reduceRight((list, name) => {
+    const encoding = ENCODINGS.get(name);
+    if (encoding === undefined)
+      throw new TypeError(`${name} cannot be one of encodings; br, zstd and gzip can`);
+    return (list << ENCODING.BITS) | encoding;
+  }, 0);
 }
 
 function statusOf({ status = 200 }: Answer): number {

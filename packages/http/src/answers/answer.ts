@@ -23,6 +23,13 @@ export interface Answer {
   /** Request headers on which it depends; each combination of their values has its own answer, at most 16 for a target. */
   readonly vary?: readonly string[];
   /**
+   * With `Accept-Encoding` in `vary`: the codings of its variants, of `'br'`, `'zstd'` and `'gzip'`, the preferred one first. A
+   * variant is then sent to all requests whose header chooses its coding by RFC 9110, 12.5.3, and the one without a coding to
+   * all others.
+   * @default the value of the header counts as it is sent
+   */
+  readonly encodings?: readonly string[];
+  /**
    * `'public'`: it is the same for everyone. A header or cookie: it is for those who send the same value.
    * @default only for requests without credentials: `Authorization`, `Cookie`, `X-API-Key` and their like
    */

@@ -332,6 +332,22 @@ export const ANSWER_COUNT = {
   DEFAULT_MAX_BYTES: 67108864,
 } as const;
 
+/** The content codings between which the engine chooses. */
+export const ENCODING = {
+  /** None. */
+  IDENTITY: 0,
+  /** Brotli. */
+  BR: 1,
+  /** Zstandard. */
+  ZSTD: 2,
+  /** gzip. */
+  GZIP: 3,
+  /** How many bits the number of each takes in a list of them. */
+  BITS: 2,
+  /** One of a list. */
+  MASK: 3,
+} as const;
+
 /** Whose an answer is. */
 export const IDENTITY = {
   /** Anybody's who shows no credentials. */

@@ -30,6 +30,7 @@ const known: Readonly<Record<keyof JsonCacheModuleOptions, true>> = {
   trackBy: true,
   runOnHits: true,
   headers: true,
+  compress: true,
   everyRoute: true,
   caches: true,
 };

@@ -75,7 +75,7 @@ export class JsonCacheInterceptor implements NestInterceptor {
       if (route.headers.has('x-cache')) responses.setHeader(response, 'x-cache', 'BYPASS');
       return next.handle();
     }
-    const exchange = { route, request, responses, response };
+    const exchange = { route, request, key, responses, response };
     let isOwn = false;
     const answer = answerRoute(
       route,
@@ -112,9 +112,13 @@ export class JsonCacheInterceptor implements NestInterceptor {
 }
 
 function send(answer: Kept, isOwn: boolean, exchange: Exchange): Observable<unknown> {
-  const text = dress(answer, isOwn, exchange);
-  if (text === undefined) return of(undefined);
-  exchange.responses.typeAsJson(exchange.response, text);
+  const body = dress(answer, isOwn, exchange);
+  if (body === undefined) return of(undefined);
+  const { responses, response } = exchange;
+  responses.typeAsJson(response, body);
+  // Interceptors that run on hits see the text all the same.
+  if (typeof body !== 'string') responses.sendAs(response, body);
+  const text = typeof answer === 'string' ? answer : answer.json;
   // Nest on Express answers null with an empty body, and a cached route must not differ.
   return of(text === 'null' ? null : text);
 }

@@ -42,6 +42,7 @@ const optionNames: Readonly<Record<keyof ExpressCacheOptions, true>> = {
   cookies: true,
   reads: true,
   headers: true,
+  compress: true,
   onPlace: true,
 };
 

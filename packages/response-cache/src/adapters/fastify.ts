@@ -79,6 +79,7 @@ const optionNames: Readonly<Record<keyof FastifyCacheOptions, true>> = {
   cookies: true,
   reads: true,
   headers: true,
+  compress: true,
 };
 
 const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => {
@@ -215,7 +216,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       if (route.headers.has('x-cache')) reply.header('x-cache', 'BYPASS');
       return handler.call(this, request, reply);
     }
-    const exchange = { route, request: request as CacheRequest, responses, response: reply };
+    const exchange = { route, request: request as CacheRequest, key, responses, response: reply };
     let isOwn = false;
     let giveBackSend = (): void => {};
     const run = (): Promise<unknown> => {
@@ -243,9 +244,9 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
         return made.value;
       }
       if (isOwn) forgetRefused(made, madeKeyOf(exchange.request, key), route, reply.raw);
-      const text = dress(made, isOwn, exchange);
-      if (text !== undefined) responses.typeAsJson(reply, text);
-      return text;
+      const body = dress(made, isOwn, exchange);
+      if (body !== undefined) responses.typeAsJson(reply, body);
+      return body;
     };
     if (!(outcome instanceof Promise)) return toSend(outcome) ?? reply.send();
     return outcome.then(toSend, (error: unknown) => {

@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AnswerOptions } from '../answer/flight.ts';
+import {
+  resolveCompress,
+  type CompressOptions,
+  type Compression,
+} from '../encoding/compress-options.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import { AheadOfRoute } from './ahead.ts';
 import { listRoute } from './listed-routes.ts';
@@ -41,6 +46,11 @@ export interface RouteDefaults {
    */
   reads?: ReadsMeaning;
   /**
+   * For routes that do not set it.
+   * @default false
+   */
+  compress?: boolean | CompressOptions;
+  /**
    * Headers of cached routes: `x-cache` is `HIT`, `STALE`, `MISS`, or `BYPASS` if the cache was not used; `age` is the
    * age of the response in seconds; with `etag`, requests with `If-None-Match` can get a 304.
    * @default []
@@ -70,6 +80,8 @@ export interface CachedRoute extends KeyRules {
   readonly early: boolean | undefined;
   readonly tags: CachePolicy<CacheRequest>['tags'];
   readonly headers: ReadonlySet<CacheHeader>;
+  /** Undefined where responses are sent as they are. */
+  readonly compression: Compression | undefined;
   readonly at: Place;
   readonly guards: 'skipped' | undefined;
   /** Whether what a handler reads of its request is observed while it makes a response. */
@@ -120,6 +132,7 @@ export function cachedRoute(
     early: policy.early,
     tags: policy.tags,
     headers: new Set(defaults.headers),
+    compression: resolveCompress(policy.compress ?? defaults.compress),
     at: policy.at ?? 'handler',
     guards: policy.guards,
     isObserved,
@@ -152,8 +165,8 @@ export function answerOptions(route: CachedRoute, request: object): AnswerOption
     tags: route.tags === undefined ? undefined : true,
     // Those of a function are known with the response only.
     leastTags: typeof route.tags === 'function' ? undefined : route.tags,
-    // A shelf that is not the store's has to know how long it may keep a response.
-    dated: route.headers.size > 0 || route.at === 'engine',
+    // A shelf that is not the store's has to know which response it has, and how long it may keep that.
+    dated: route.headers.size > 0 || route.at === 'engine' || route.compression !== undefined,
     name: route.name,
   };
 }

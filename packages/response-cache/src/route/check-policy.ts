@@ -9,6 +9,7 @@ import {
   wrongValue,
   type Check,
 } from '../validate/check-values.ts';
+import { checkCompress } from '../encoding/compress-options.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import type { CachePolicy } from './policy.ts';
 
@@ -32,6 +33,7 @@ const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = 
   query: names,
   cookies: oneOf('ignore', 'private'),
   reads: oneOf('ignored', 'observed'),
+  compress: undefined,
   at: oneOf('engine', 'hook', 'handler'),
   guards: oneOf('skipped'),
 };
@@ -64,6 +66,7 @@ export function checkPolicy(
   refuseUnknown(of, policy, known);
   if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   if (policy.stale !== 0) checkTtl(policy.stale, 'stale');
+  checkCompress(of, policy.compress);
   checkValues(of, policy, known);
 }
 
@@ -73,6 +76,7 @@ export function checkPolicy(
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */
 export function checkRouteDefaults(of: string, options: object): void {
+  checkCompress(of, (options as { compress?: unknown }).compress);
   checkValues(of, options, defaults);
 }
 

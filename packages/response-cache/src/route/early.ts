@@ -83,10 +83,10 @@ export class EarlyAnswers<Response> {
   #send(found: Kept, { request, response, key, ticket }: Asked<Response>): void {
     const responses = this.#responses;
     this.#prepare?.(response);
-    const text = dress(found, false, { route: this.#route, request, responses, response });
-    if (text !== undefined) responses.typeAsJson(response, text);
+    const body = dress(found, false, { route: this.#route, request, key, responses, response });
+    if (body !== undefined) responses.typeAsJson(response, body);
     if (ticket !== undefined && found instanceof Answer)
       this.offers?.watch(request, responses.rawOf(response), { key, answer: found, ticket });
-    responses.send(response, text);
+    responses.send(response, body);
   }
 }

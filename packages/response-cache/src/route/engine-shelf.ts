@@ -8,6 +8,7 @@ import { keyOf } from './key-parts.ts';
 import { varyNames } from './kept-head.ts';
 import { rewrittenUrl } from './request-key.ts';
 import { watchSent, type SentResponse } from './sent-response.ts';
+import { encodingsToOffer } from './variant.ts';
 
 /** The answers of an HTTP engine, as `@redline/http` puts them on its servers: known by their shape alone. */
 export interface EngineAnswers {
@@ -32,6 +33,8 @@ export interface EngineAnswer {
   readonly staleMs?: number;
   readonly tags: readonly string[];
   readonly vary: readonly string[];
+  /** Where `vary` has accept-encoding: the codings between which it chooses, and not the value of the header. */
+  readonly encodings?: readonly string[];
   readonly identify?: 'public' | { readonly header: string } | { readonly cookie: string };
   readonly cookies: Cookies;
   readonly line?: number;
@@ -49,6 +52,7 @@ export function engineAnswersOf(server: object | undefined): EngineAnswers | und
 const headerName = /^[\w!#$%&'+.^`|~-]+$/;
 
 const condition = 'if-none-match';
+const acceptEncoding = 'accept-encoding';
 
 /* Those that `requestKey` reads of the origin. */
 const originHeaders = [
@@ -97,7 +101,15 @@ export class EngineShelf {
   /** What the engine says to the response that was sent; undefined where it is not offered. */
   offer(
     { key, answer, ticket }: OfferedAnswer,
-    { route, revalidates }: { route: CachedRoute; revalidates: Revalidates },
+    {
+      route,
+      revalidates,
+      encodings,
+    }: {
+      route: CachedRoute;
+      revalidates: Revalidates;
+      encodings: readonly string[] | undefined;
+    },
     request: EngineRequest,
     sent: SentResponse,
   ): string | undefined {
@@ -116,6 +128,7 @@ export class EngineShelf {
       tags: [this.#owner, this.#tagOf(route), ...names],
       vary: [...vary],
       cookies,
+      ...(encodings && { encodings }),
       line: lines?.line ?? 0,
       ...(isSentStale ? { staleMs: stale } : {}),
       ...(identify === undefined || typeof identify === 'function' ? {} : { identify }),
@@ -217,10 +230,27 @@ export class EngineOffers {
       if (sent === undefined) return this.#refused('its responses are streams');
       const { method, originalUrl: url, headers } = request;
       const of: EngineRequest = { method, url, headers };
-      const by = { route: this.#route, revalidates: this.#revalidates };
+      const encodings = this.#encodingsOf(request, offered, sent);
+      if (encodings === 'not yet') return;
+      const by = { route: this.#route, revalidates: this.#revalidates, encodings };
       const outcome = this.#shelf.offer(offered, by, of, sent);
       if (outcome !== undefined) this.#note(outcome);
     });
+  }
+
+  #encodingsOf(
+    request: CacheRequest,
+    offered: OfferedAnswer,
+    { headers }: SentResponse,
+  ): readonly string[] | 'not yet' | undefined {
+    const { compression, cache } = this.#route;
+    if (compression === undefined) return undefined;
+    const isVaried = headers.some(
+      ([name, value]) => name.toLowerCase() === 'vary' && varyNames(value).includes(acceptEncoding),
+    );
+    if (!isVaried || this.#route.vary.includes(acceptEncoding)) return undefined;
+    const sent = headers.find(([name]) => name.toLowerCase() === 'content-encoding')?.[1];
+    return encodingsToOffer(offered, request, cache, compression, sent);
   }
 
   #note(outcome: string): void {

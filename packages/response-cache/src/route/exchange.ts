@@ -5,6 +5,7 @@ import type { ResponsePort } from './response-port.ts';
 export interface Exchange {
   readonly route: CachedRoute;
   readonly request: CacheRequest;
+  readonly key: string;
   readonly response: unknown;
   /** What the framework does to `response`. */
   readonly responses: ResponsePort<unknown>;

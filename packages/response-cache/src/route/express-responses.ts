@@ -1,5 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
+import { sendNextAs } from './own-methods.ts';
+import {
+  jsonType,
+  withCharset,
+  type Body,
+  type Headers,
+  type ResponsePort,
+} from './response-port.ts';
 
 /* Not Express's own type: its package is not installed in an app on Fastify. */
 interface Response {
@@ -13,7 +20,7 @@ interface Response {
   getRawHeaderNames?(): string[];
   setHeader(name: string, value: unknown): unknown;
   removeHeader(name: string): void;
-  send(body?: string): unknown;
+  send(body?: Body): unknown;
 }
 
 type Replacer = (this: unknown, key: string, value: unknown) => unknown;
@@ -34,9 +41,11 @@ export const expressResponses: ResponsePort<Response> = {
   setHeader: (response, name, value) => void response.setHeader(name, value),
   removeHeader: (response, name) => response.removeHeader(name),
   setsCookie: (response) => response.getHeader('set-cookie') !== undefined,
-  typeAsJson(response) {
-    if (response.getHeader('content-type') === undefined)
-      response.setHeader('content-type', jsonType);
+  typeAsJson(response, body) {
+    const type = response.getHeader('content-type');
+    if (type === undefined) response.setHeader('content-type', jsonType);
+    else if (typeof body !== 'string')
+      response.setHeader('content-type', withCharset(String(type)));
   },
   // Middleware that envelops or redacts what res.json() is given would not see text.
   obstacle(response) {
@@ -53,7 +62,8 @@ export const expressResponses: ResponsePort<Response> = {
     return app.get('json escape') ? json?.replace(/[<>&]/g, escaped) : json;
   },
   revalidates: (status) => status >= 200 && status < 300,
-  send: (response, text) => void (text === undefined ? response.send() : response.send(text)),
+  send: (response, body) => void (body === undefined ? response.send() : response.send(body)),
+  sendAs: sendNextAs,
   rawOf: (response) => response as unknown as ServerResponse,
 };
 

@@ -74,7 +74,7 @@ export class CachedExpressRoute {
       return next();
     }
     const ticket = this.#offers?.ticket();
-    const exchange = { route, request, responses, response };
+    const exchange = { route, request, key, responses, response };
     let isOwn = false;
     const outcome = answerRoute(
       route,
@@ -109,9 +109,9 @@ function send(
   const { response } = exchange;
   // A failure was on its way: the old response goes in its place.
   if (isOwn && response.statusCode >= 500) response.status(200);
-  const text = dress(made, isOwn, exchange);
-  if (text !== undefined) responses.typeAsJson(response, text);
-  responses.send(response, text);
+  const body = dress(made, isOwn, exchange);
+  if (body !== undefined) responses.typeAsJson(response, body);
+  responses.send(response, body);
 }
 
 function fail(error: unknown, response: ExpressResponse, next: Next): void {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { shadow } from './own-methods.ts';
-import { jsonType, type Headers, type ResponsePort } from './response-port.ts';
+import { sendNextAs, shadow } from './own-methods.ts';
+import { jsonType, withCharset, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not fastify's own type: its package is not installed in an app on Express. */
 interface Reply {
@@ -39,8 +39,10 @@ export const fastifyResponses: ResponsePort<Reply> = {
   getHeader: (reply, name) => reply.getHeader(name),
   setHeader: (reply, name, value) => void reply.header(name, value),
   removeHeader: (reply, name) => void reply.removeHeader(name),
-  typeAsJson(reply) {
-    if (reply.getHeader('content-type') === undefined) reply.header('content-type', jsonType);
+  typeAsJson(reply, body) {
+    const type = reply.getHeader('content-type');
+    if (type === undefined) reply.header('content-type', jsonType);
+    else if (typeof body !== 'string') reply.header('content-type', withCharset(String(type)));
   },
   shape(request, reply, value) {
     const hooks = shapingHooks(request as object);
@@ -56,7 +58,8 @@ export const fastifyResponses: ResponsePort<Reply> = {
     return isJson ? undefined : `its content type is ${type}, of which Fastify takes no object`;
   },
   serialize: (reply, value) => reply.serialize(value),
-  send: (reply, text) => void reply.send(text),
+  send: (reply, body) => void reply.send(body),
+  sendAs: sendNextAs,
   rawOf: (reply) => reply.raw,
 };
 

@@ -66,6 +66,17 @@ function namesOf(connection: unknown): ReadonlySet<string> {
   return new Set(namesIn(String(connection).toLowerCase()));
 }
 
+/** Adds a name to the `Vary` of a response. */
+export function addVary<Response>(
+  responses: ResponsePort<Response>,
+  response: Response,
+  name: string,
+): void {
+  const present = responses.getHeader(response, 'vary');
+  if (present === '*') return;
+  responses.setHeader(response, 'Vary', present === undefined ? name : union(present, name));
+}
+
 /** The names in a `Vary` header, in lower case. */
 export function varyNames(vary: unknown): string[] {
   return namesIn(String(vary ?? '').toLowerCase());

@@ -1,3 +1,13 @@
+/** Has the next `send` of a response send `bytes`. */
+export function sendNextAs(response: { send(body: Buffer): unknown }, bytes: Buffer): void {
+  const giveBack = shadow(response, {
+    send(this: typeof response): unknown {
+      giveBack('send');
+      return this.send(bytes);
+    },
+  });
+}
+
 /**
  * Has `target` call other methods for a while. Returns what ends it for some of them: a plugin or middleware that has
  * replaced one before gets its own back.

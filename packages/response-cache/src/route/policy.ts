@@ -1,3 +1,5 @@
+import type { CompressOptions } from '../encoding/compress-options.ts';
+
 /** How callers are distinguished; see `identify` of {@link CachePolicy}. */
 export type Identify<Request> =
   | 'public'
@@ -72,6 +74,12 @@ export interface CachePolicy<Request> {
   cookies?: Cookies;
   /** @default 'observed', or what is set for all routes */
   reads?: ReadsMeaning;
+  /**
+   * Compresses the kept response, once and off the main thread, and sends that to who accepts it. Until it is ready, and on
+   * misses, the response is sent as it is.
+   * @default false, or what is set for all routes
+   */
+  compress?: boolean | CompressOptions;
   /**
    * The earliest place where a hit may be answered. A place that cannot answer a route, or a request, leaves it to the
    * next; a line at start says where each route is answered, and why not earlier.

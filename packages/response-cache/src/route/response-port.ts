@@ -2,6 +2,14 @@ import type { ServerResponse } from 'node:http';
 
 export const jsonType = 'application/json; charset=utf-8';
 
+/** The text of a response, or the bytes of a compressed variant. */
+export type Body = string | Buffer;
+
+/** A type as frameworks give it to text; to bytes they do not. */
+export function withCharset(type: string): string {
+  return /;\s*charset=/i.test(type) ? type : `${type}; charset=utf-8`;
+}
+
 export type HeaderValue = string | number | readonly string[] | undefined;
 export type Headers = Readonly<Record<string, HeaderValue>>;
 
@@ -24,7 +32,7 @@ export interface ResponsePort<Response> {
   setHeader(response: Response, name: string, value: string | number | readonly string[]): void;
   removeHeader(response: Response, name: string): void;
   /** Types the response as JSON, unless the route has typed it. */
-  typeAsJson(response: Response, text: string): void;
+  typeAsJson(response: Response, body: Body): void;
   /** What the hooks of the framework make of `value` before it is serialised. */
   shape?(request: unknown, response: Response, value: unknown): unknown;
   /** Why text would not be sent as the framework sends an object. */
@@ -37,8 +45,10 @@ export interface ResponsePort<Response> {
   serialize(response: Response, value: unknown): string | undefined;
   /** Whether the framework itself sends 304 for `If-None-Match`, in place of a response of this status. */
   revalidates?(status: number): boolean;
-  /** Sends text as it is; undefined: nothing, as for a 304. */
-  send(response: Response, text: string | undefined): void;
+  /** Sends text or bytes as they are; undefined: nothing, as for a 304. */
+  send(response: Response, body: Body | undefined): void;
+  /** Has the text that the framework sends next be sent as `bytes`. */
+  sendAs(response: Response, bytes: Buffer): void;
   /** Node's own response. */
   rawOf(response: Response): ServerResponse;
 }

@@ -2,18 +2,22 @@ import type { Kept } from '../answer/flight.ts';
 import { sayOfCache } from './cache-headers.ts';
 import type { Exchange } from './exchange.ts';
 import { giveHead } from './kept-head.ts';
+import type { Body } from './response-port.ts';
+import { giveVariant } from './variant.ts';
 
 /**
- * Gives the response what belongs to the answer beside its text. Returns the text to send; undefined where the client
- * has it already, and the response is a 304.
+ * Gives the response what belongs to the answer beside its text. Returns the text to send, or the bytes of a
+ * compressed variant; undefined where the client has it already, and the response is a 304.
  *
  * @param isOwn whether the handler ran for this very response, and has set its headers itself
  */
-export function dress(answer: Kept, isOwn: boolean, exchange: Exchange): string | undefined {
+export function dress(answer: Kept, isOwn: boolean, exchange: Exchange): Body | undefined {
   if (typeof answer === 'string') return answer;
   const isMadeHere = isOwn && answer.source === 'made';
   if (answer.head !== '' && !isMadeHere)
     giveHead(answer.head, exchange.responses, exchange.response);
-  const hasIt = exchange.route.headers.size > 0 && sayOfCache(answer, exchange);
-  return hasIt ? undefined : answer.json;
+  const { compression, headers } = exchange.route;
+  const bytes = compression && giveVariant(answer, exchange, compression);
+  const hasIt = headers.size > 0 && sayOfCache(answer, exchange);
+  return hasIt ? undefined : (bytes ?? answer.json);
 }

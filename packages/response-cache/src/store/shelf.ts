@@ -1,5 +1,5 @@
-interface Entry {
-  readonly raw: string;
+interface Entry<Value> {
+  readonly value: Value;
   readonly expiresAt: number;
   readonly size: number;
   wasRead: boolean;
@@ -11,9 +11,9 @@ export interface ShelfBounds {
   readonly maxSize: number;
 }
 
-/** Texts of this process, within bounds: what was not read lately goes first. */
-export class Shelf {
-  readonly #entries = new Map<string, Entry>();
+/** Texts, or what else has a key, of this process, within bounds: what was not read lately goes first. */
+export class Shelf<Value = string> {
+  readonly #entries = new Map<string, Entry<Value>>();
   readonly #bounds: ShelfBounds;
   #size = 0;
 
@@ -30,7 +30,7 @@ export class Shelf {
     return this.#size;
   }
 
-  get(key: string): string | undefined {
+  get(key: string): Value | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined) return undefined;
     if (entry.expiresAt <= performance.now()) {
@@ -38,19 +38,19 @@ export class Shelf {
       return undefined;
     }
     entry.wasRead = true;
-    return entry.raw;
+    return entry.value;
   }
 
   has(key: string): boolean {
     return this.#entries.has(key);
   }
 
-  put(key: string, raw: string, ttl: number, size: number): void {
+  put(key: string, value: Value, ttl: number, size: number): void {
     this.delete(key);
     const { maxEntries, maxSize } = this.#bounds;
     if (size > maxSize) return;
     while (this.#entries.size >= maxEntries || this.#size + size > maxSize) this.#evict();
-    this.#entries.set(key, { raw, expiresAt: performance.now() + ttl, size, wasRead: false });
+    this.#entries.set(key, { value, expiresAt: performance.now() + ttl, size, wasRead: false });
     this.#size += size;
   }
 
@@ -79,7 +79,7 @@ export class Shelf {
     }
   }
 
-  #remove(key: string, entry: Entry): void {
+  #remove(key: string, entry: Entry<Value>): void {
     this.#entries.delete(key);
     this.#size -= entry.size;
   }

@@ -1,0 +1,88 @@
+// A cached response of 8 KB as it is and compressed, from the engine and from the hook, and nginx with a file that was
+// compressed before. The notes have the bytes of each body: with the CPU they say what a response costs and what it weighs.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { request as send } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { defineConfig } from '@redline/lab';
+import { obtainFromDebian, debianEnv } from '../contenders/obtain-debian.ts';
+
+const program = join(import.meta.dirname, '../contenders/compressed-hits.js');
+const accept = 'gzip, deflate, br, zstd';
+const nginx = await obtainFromDebian('nginx', 'nginx');
+const folder = mkdtempSync(join(tmpdir(), 'redline-bench-compressed-'));
+process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+const body = JSON.stringify(
+  Array.from({ length: 56 }, (_, index) => ({
+    id: 4_711 + ((index * 7_919) % 997),
+    name: `Desk ${((index * 104_729) % 46_656).toString(36)}`,
+    price: { amount: ((index * 15_485_863) % 90_000) + 1_000, currency: 'EUR' },
+    tags: ['furniture', 'office', index % 3 === 0 ? 'walnut' : 'oak'],
+    updatedAt: new Date(1_793_600_000_000 + ((index * 32_452_843) % 1e9)).toISOString(),
+  })),
+);
+
+export default defineConfig({
+  name: 'compressed-hits',
+  title: 'A cached response of 8 KB, compressed and as it is',
+  requests: [{ path: '/desks.json', headers: { 'Accept-Encoding': accept } }],
+  load: { connections: 64 },
+  precision: { restarts: 5, blocks: 4, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
+  quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
+  variants: [
+    { name: 'engine, plain', command: ['node', program, 'engine', 'plain'] },
+    { name: 'engine, br', command: ['node', program, 'engine', 'compressed'] },
+    { name: 'hook, plain', command: ['node', program, 'hook', 'plain'] },
+    { name: 'hook, br', command: ['node', program, 'hook', 'compressed'] },
+    {
+      name: 'nginx, gzip_static',
+      command: ['node', program, 'nginx', 'file' in nginx ? nginx.file : ''],
+    },
+  ],
+
+  setup: () => ({
+    env: { ...debianEnv(), BODY: body, FOLDER: folder },
+    skip: ('missing' in nginx ? { 'nginx, gzip_static': nginx.missing } : {}) as Record<
+      string,
+      string
+    >,
+    stop: () => {},
+  }),
+
+  async verify({ name, url }) {
+    const coding = name.startsWith('nginx') ? 'gzip' : name.endsWith('br') ? 'br' : undefined;
+    for (let tries = 1; ; tries++) {
+      const sent = await ask(`${url}/desks.json`);
+      // Hits are compressed once a variant is ready.
+      if (sent.coding !== coding && tries < 200) {
+        await sleep(20);
+        continue;
+      }
+      assert.equal(sent.coding, coding, name);
+      const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
+      const decode = coding && decoders[coding];
+      assert.equal(String(decode ? decode(sent.bytes) : sent.bytes), body, name);
+      // The engine has it after two more.
+      if (tries < 4) continue;
+      console.error(`${name}: ${sent.bytes.length} bytes`);
+      return;
+    }
+  },
+});
+
+/** fetch() would decode it. */
+function ask(url: string): Promise<{ coding: string | undefined; bytes: Buffer }> {
+  return new Promise((resolve, reject) => {
+    const request = send(url, { headers: { 'Accept-Encoding': accept } }, async (response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of response) pieces.push(piece as Buffer);
+      const coding = response.headers['content-encoding'];
+      resolve({ coding, bytes: Buffer.concat(pieces) });
+    });
+    request.on('error', reject).end();
+  });
+}

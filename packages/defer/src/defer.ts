@@ -44,3 +44,10 @@ export const defer: Defer = Object.assign(
     },
   },
 );
+
+/*
+ * @redline/response-cache renews responses behind others by it, where both are there: such work then counts, is bounded, and is
+ * waited for at the end, as other closures are.
+ */
+const afterResponse: unique symbol = Symbol.for('redline.after-response') as never;
+(globalThis as { [afterResponse]?: Defer['after'] })[afterResponse] ??= (work) => defer.after(work);

@@ -7,7 +7,8 @@ export type { AnswerOptions, Kept, Outcome, Producer } from './answer/flight.ts'
 export type { Encoding } from './encoding/accept-encoding.ts';
 export type { CompressOptions } from './encoding/compress-options.ts';
 export type { CacheMessage } from './counts/events.ts';
-export { JsonCache, type SetOptions } from './cache/json-cache.ts';
+export { JsonCache, type InvalidateOptions, type SetOptions } from './cache/json-cache.ts';
+export type { PurgeOf } from './cache/purge.ts';
 export type { Found, JsonStore } from './store/json-store.ts';
 export { observeCaches, prometheusMetrics, type CacheMeter } from './cache/metrics.ts';
 export { memoryStore, MemoryStore, type MemoryStoreOptions } from './store/memory-store.ts';
@@ -16,6 +17,7 @@ export type { JsonCacheOptions } from './cache/options.ts';
 export type { IoredisClient, NodeRedisClient, RedisClient } from './redis/redis-client.ts';
 export type { CachePolicy, Cookies, Identify, Place, ReadsMeaning } from './route/policy.ts';
 export { unobserved } from './route/reads.ts';
+export { isRenewal } from './route/renewal.ts';
 export { redisStore, RedisStore, type RedisStoreOptions } from './redis/redis-store.ts';
 export type { JsonCacheStats } from './counts/stats.ts';
 export type { TagVersions, Versions } from './store/tag-versions.ts';

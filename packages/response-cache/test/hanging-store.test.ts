@@ -26,6 +26,7 @@ const ofStore: Readonly<Waits> = {
   set: true,
   delete: true,
   clear: true,
+  purge: true,
   lease: true,
   replace: true,
   claim: true,
@@ -55,6 +56,8 @@ function storeThatHangsAt(what: string): JsonStore & { released: number } {
     set: (key: string, raw: string, ttl: number) => hangs('set', () => memory.set(key, raw, ttl)),
     delete: (key: string) => hangs('delete', () => memory.delete(key)),
     clear: (prefix: string) => hangs('clear', () => memory.clear(prefix)),
+    purge: (prefix: string, isMeant: (key: string) => boolean) =>
+      hangs('purge', () => memory.purge(prefix, isMeant)),
     lease: (key: string): Promise<Lease | 'made'> =>
       hangs('lease', () => ({
         keep: (raw: string, ttl: number) =>
@@ -104,6 +107,7 @@ const calls: Readonly<Record<string, (cache: JsonCache, key: string) => unknown>
   delete: (cache, key) => cache.delete(key),
   invalidate: (cache) => cache.invalidate('t'),
   clear: (cache) => cache.clear(),
+  purge: (cache) => cache.purge({ prefix: '/' }),
 };
 
 describe('A store that never returns from', () => {

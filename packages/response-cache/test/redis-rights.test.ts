@@ -70,11 +70,12 @@ const features: readonly Feature[] = [
     use: invalidate,
   },
   {
-    name: '`clear()`',
+    name: '`clear()`, `purge()`',
     commands: [...values, 'scan'],
     store: (client) => redisStore(client, { keyPrefix }),
     async use(cache) {
       await keepAndFind(cache);
+      await cache.purge({ prefix: '/' });
       await cache.clear();
       assert.equal(await cache.get('key'), undefined);
     },

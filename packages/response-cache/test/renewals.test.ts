@@ -11,6 +11,7 @@ import {
   type AnswerOptions,
   type JsonStore,
 } from '../src/index.ts';
+import { clockOf } from './clock.ts';
 import { until } from './until.ts';
 
 const server = await startRedis();
@@ -18,17 +19,6 @@ const skip = server === undefined && 'there is no redis-server on PATH';
 after(() => server?.stop());
 
 const options: AnswerOptions = { ttl: 1_000, stale: 60_000, renew: 'behind' };
-
-interface Clock {
-  advance(byMs: number): void;
-}
-
-function clockOf(t: { mock: { method: Function } }): Clock {
-  const realNow = Date.now.bind(Date);
-  let aheadMs = 0;
-  t.mock.method(Date, 'now', () => realNow() + aheadMs);
-  return { advance: (byMs) => void (aheadMs += byMs) };
-}
 
 describe("A response with renew: 'behind'", () => {
   it('is given to everyone at once, and made once behind that', async (t) => {

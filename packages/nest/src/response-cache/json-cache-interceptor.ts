@@ -17,6 +17,8 @@ import {
   forgetRefused,
   madeKeyOf,
   produce,
+  renewalOf,
+  renewalOptions,
   requestKey,
   type Exchange,
   type ResponsePort,
@@ -77,20 +79,20 @@ export class JsonCacheInterceptor implements NestInterceptor {
     }
     const exchange = { route, request, key, responses, response };
     let isOwn = false;
-    const answer = answerRoute(
-      route,
-      { request, key },
-      () => {
-        isOwn = true;
-        if (route.isInFront) passed.add(request);
-        return produce(() => lastValueFrom(next.handle()), exchange);
-      },
-      {
+    const make = (): Promise<unknown> => {
+      isOwn = true;
+      if (route.isInFront) passed.add(request);
+      return produce(() => lastValueFrom(next.handle()), exchange);
+    };
+    const renewal = route.renewsBehind ? renewalOf(request) : undefined;
+    const answer =
+      renewal?.make(key, make) ??
+      answerRoute(route, { request, key }, make, {
         ...answerOptions(route, request),
+        ...renewalOptions(route, request, key, responses.rawOf(response)),
         staleOnError: isOutage,
         isAbandoned: () => responses.isGone(response),
-      },
-    );
+      });
     if (!(answer instanceof Promise)) return send(answer, isOwn, exchange);
     return answer.then((outcome) => {
       if (!(outcome instanceof Unshared)) {

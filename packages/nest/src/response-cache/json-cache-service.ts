@@ -3,8 +3,10 @@ import {
   CacheError,
   type AnswerOptions,
   type CacheDecision,
+  type InvalidateOptions,
   type JsonCache,
   type JsonCacheStats,
+  type PurgeOf,
   type SetOptions,
 } from '@redline/response-cache';
 import { decide, keyOf, keysOf } from '@redline/response-cache/route';
@@ -137,13 +139,27 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 
   /**
-   * Deletes every response and every value that has one of `tags`, in every process that shares the store.
+   * Deletes every response and every value that has one of `tags`, in every process that shares the store. With `soft` those
+   * with `stale` are outdated instead: they are sent within it until there is a new one.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: once the store is available again, they may be sent until their
    * ttl ends.
    */
-  invalidate(tags: string | readonly string[]): Promise<void> {
-    return this.#cache.invalidate(tags);
+  invalidate(tags: string | readonly string[], options?: InvalidateOptions): Promise<void> {
+    return this.#cache.invalidate(tags, options);
+  }
+
+  /**
+   * Deletes the responses of routes to a URL, or to all URLs that begin alike, for every host and caller. It looks at all keys
+   * of the store, as `clear` does.
+   *
+   * @example
+   * ```ts
+   * await cache.purge({ prefix: '/articles/' });
+   * ```
+   */
+  purge(of: PurgeOf): Promise<void> {
+    return this.#cache.purge(of);
   }
 
   /** Deletes all responses and values of this cache. */

@@ -38,6 +38,7 @@ import {
 import { keyOf } from '../route/key-parts.ts';
 import { produce } from '../route/produce.ts';
 import { forgetRefused } from '../route/refused-response.ts';
+import { renewalOf, renewalOptions } from '../route/renewal.ts';
 import { requestKey } from '../route/request-key.ts';
 import type { ResponsePort } from '../route/response-port.ts';
 import { dress } from '../route/send-kept.ts';
@@ -224,19 +225,19 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
       giveBackSend = giveBack;
       return result;
     };
-    const outcome = answerRoute(
-      route,
-      { request: exchange.request, key },
-      () => {
-        isOwn = true;
-        return produce(run, exchange);
-      },
-      {
+    const make = (): Promise<unknown> => {
+      isOwn = true;
+      return produce(run, exchange);
+    };
+    const renewal = route.renewsBehind ? renewalOf(request) : undefined;
+    const outcome =
+      renewal?.make(key, make) ??
+      answerRoute(route, { request: exchange.request, key }, make, {
         ...answerOptions(route, request),
+        ...renewalOptions(route, request, key, reply.raw),
         staleOnError: isOutage,
         isAbandoned: () => responses.isGone(reply),
-      },
-    );
+      });
     const toSend = (made: Outcome): unknown => {
       giveBackSend();
       if (made instanceof Unshared) {

@@ -28,6 +28,8 @@ export class Answer implements AnswerFacts {
   readonly seal: string;
   /** The epoch of the tags in which it was last found current. @internal */
   currentIn: number | undefined;
+  /** Whether one of its tags was invalidated softly since it was made. @internal */
+  isOutdated: boolean;
   /** The list of tags that it was last found to have. @internal */
   hasTagsOf: readonly string[] | undefined;
 
@@ -43,6 +45,7 @@ export class Answer implements AnswerFacts {
     this.seal = seal;
     this.currentIn = undefined;
     this.hasTagsOf = undefined;
+    this.isOutdated = false;
   }
 }
 

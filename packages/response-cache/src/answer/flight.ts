@@ -31,6 +31,8 @@ export interface AnswerOptions {
    * @default no limit; with `renew: 'behind'`, 0
    */
   patience?: number | undefined;
+  /** Makes the value where no caller waits for it; `produce` if it is missing. @internal */
+  produceBehind?: Producer | undefined;
   /**
    * Tags for `invalidate`; true if the producer supplies them through `shared`.
    * @default none

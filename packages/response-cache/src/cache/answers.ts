@@ -6,6 +6,7 @@ import { givenUp, Lookup } from './lookup.ts';
 import type { Productions, Wanted } from './productions.ts';
 import type { Renewals } from './renewals.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
+import { compareVersions } from '../answer/tag-names.ts';
 import type { Count, Counters, Tally } from '../counts/stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { Versions } from '../store/tag-versions.ts';
@@ -289,7 +290,8 @@ export class Answers {
     };
     const { patience } = options;
     if (patience !== undefined) positiveInteger('patience', patience);
-    const renewal = this.#renewals.start(wanted, old);
+    const produce = options.produceBehind ?? wanted.produce;
+    const renewal = this.#renewals.start({ ...wanted, produce }, old);
     if (patience === undefined) return giveOld();
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const timer = setTimeout(() => resolve(undefined), patience);
@@ -387,7 +389,8 @@ export class Answers {
       const kept = typeof found === 'string' ? this.#unsealed.of(key, found) : undefined;
       if (!(kept instanceof Answer)) return kept;
       const isFresh = Date.now() < kept.madeAt + kept.freshMs;
-      return isFresh && (await this.#isCurrent(kept, key)) ? kept : undefined;
+      if (!isFresh || !(await this.#isCurrent(kept, key)) || kept.isOutdated) return undefined;
+      return kept;
     } catch (error) {
       if (!this.#store.holdsForeignValue?.(error)) this.#health.fail(key, error);
       return undefined;
@@ -402,7 +405,9 @@ export class Answers {
 }
 
 function areVersionsOf(found: Answer, now: Versions): boolean {
-  return found.versions.every((version, index) => version === now[index]);
+  const isSame = compareVersions(found.tags, found.versions, now);
+  if (isSame === 'softly') found.isOutdated = true;
+  return isSame !== false;
 }
 
 function namedTagsOf({ tags, leastTags }: AnswerOptions): readonly string[] | undefined {

@@ -1,6 +1,7 @@
 import { Answer, Shared, shared } from '../answer/answer.ts';
 import { Answers, type Peeked } from './answers.ts';
-import { checkTags } from '../validate/check-values.ts';
+import { hardNameOf } from '../answer/tag-names.ts';
+import { aBoolean, checkTags, checkValues } from '../validate/check-values.ts';
 import type { Drops } from '../store/drops.ts';
 import { CacheError } from '../errors.ts';
 import { tell } from '../counts/events.ts';
@@ -10,6 +11,7 @@ import { Keeper } from './keeper.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import type { CacheLogger } from '../outages/logger.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
+import { keysToPurge, type PurgeOf } from './purge.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
 import { Productions } from './productions.ts';
 import { Renewals } from './renewals.ts';
@@ -28,6 +30,15 @@ export interface SetOptions {
   ttl?: number;
   /** Tags for `invalidate`. */
   tags?: readonly string[];
+}
+
+/** How tags are invalidated. */
+export interface InvalidateOptions {
+  /**
+   * Responses with `stale` count as past their `ttl`, in place of gone: they are sent until there is a new one, within `stale`.
+   * @default false
+   */
+  soft?: boolean;
 }
 
 /**
@@ -227,16 +238,41 @@ export class JsonCache {
    * Deletes every response that has one of `tags`, in every process that shares the store. The cost does not depend on
    * their number. Responses being produced now are not stored either, in any process.
    *
+   * With `soft` what is kept with `stale` is outdated instead: it is sent within `stale` until there is a new one.
+   *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, as `delete`; ERR_REDLINE_CACHE_OPTION: the store has no tags.
    */
-  async invalidate(tags: string | readonly string[]): Promise<void> {
-    const list = (typeof tags === 'string' ? [tags] : tags).map((tag) => this.#keyPrefix + tag);
-    if (list.length === 0) return;
+  async invalidate(
+    tags: string | readonly string[],
+    options: InvalidateOptions = {},
+  ): Promise<void> {
+    refuseUnknown('invalidate', options, { soft: true });
+    checkValues('invalidate', options, { soft: aBoolean });
+    const named = (typeof tags === 'string' ? [tags] : tags).map((tag) => this.#keyPrefix + tag);
+    if (named.length === 0) return;
+    const list = options.soft === true ? named : [...named, ...named.map(hardNameOf)];
     const { tags: versions } = this.#store;
     if (versions === undefined) throw lacks('tags', 'invalidate');
     this.#productions.forgetTagged(new Set(typeof tags === 'string' ? [tags] : tags));
-    await this.#reach(list.join(', '), 'invalidated', () => versions.invalidate(list));
-    tell('drop', this.name, list.join(', '));
+    await this.#reach(named.join(', '), 'invalidated', () => versions.invalidate(list));
+    tell('drop', this.name, named.join(', '));
+  }
+
+  /**
+   * Deletes the responses of routes to a URL, or to all that begin alike: for every host, caller and `vary`. It looks at all keys
+   * of the store, as `clear` does: tags cost less where it is done often. Routes with a `key` of their own have no URL.
+   *
+   * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `purge`; ERR_REDLINE_CACHE_STORE_DOWN, as `clear`.
+   */
+  async purge(of: PurgeOf): Promise<void> {
+    const isMeant = keysToPurge(of, this.#keyPrefix);
+    this.#productions.forgetWhere(isMeant);
+    const { purge } = this.#store;
+    if (purge === undefined) throw lacks('purge()', 'purge');
+    const what = 'url' in of ? of.url : `${of.prefix}*`;
+    await this.#scan(what, 'purged', () => purge.call(this.#store, this.#keyPrefix, isMeant));
+    // What was about to be stored meanwhile.
+    this.#productions.forgetWhere(isMeant);
   }
 
   /**
@@ -249,15 +285,9 @@ export class JsonCache {
     this.#productions.forgetAll();
     const { clear } = this.#store;
     if (clear === undefined) throw lacks('clear()', 'clear');
-    const what = `${this.#keyPrefix}*`;
-    if (this.#health.isDown) throw notDone(what, 'cleared');
-    try {
-      const cleared = clear.call(this.#store, this.#keyPrefix);
-      if (cleared instanceof Object) await this.#health.whileAnswering(what, cleared);
-    } catch (error) {
-      throw notDone(what, 'cleared', error);
-    }
-    tell('drop', this.name, `${this.#keyPrefix}*`);
+    await this.#scan(`${this.#keyPrefix}*`, 'cleared', () =>
+      clear.call(this.#store, this.#keyPrefix),
+    );
   }
 
   /** Counts a response that an HTTP engine keeps. @internal */
@@ -269,6 +299,18 @@ export class JsonCache {
   close(): void {
     this.#health.close();
     this.#store.close?.();
+  }
+
+  /** Has the store do what takes as long as it has keys. */
+  async #scan(what: string, done: string, act: () => void | Promise<unknown>): Promise<void> {
+    if (this.#health.isDown) throw notDone(what, done);
+    try {
+      const acted = act();
+      if (acted instanceof Object) await this.#health.whileAnswering(what, acted);
+    } catch (error) {
+      throw notDone(what, done, error);
+    }
+    tell('drop', this.name, what);
   }
 
   /** Has the store do what must not be lost. */

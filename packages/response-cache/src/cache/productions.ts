@@ -11,6 +11,7 @@ import type { Claim, Keeper } from './keeper.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
 import type { Count, Counters, Tally } from '../counts/stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
+import { hardNameOf } from '../answer/tag-names.ts';
 import { toJson } from '../answer/to-json.ts';
 import { Unshared } from '../answer/unshared.ts';
 
@@ -154,6 +155,11 @@ export class Productions {
     for (const flight of this.#flights.values()) if (flight.hasOneOf(tags)) this.#ground(flight);
   }
 
+  /** As `forget`, for all keys of which that is true. */
+  forgetWhere(isMeant: (key: string) => boolean): void {
+    for (const flight of this.#flights.values()) if (isMeant(flight.key)) this.#ground(flight);
+  }
+
   forgetAll(): void {
     for (const flight of this.#flights.values()) this.#ground(flight);
   }
@@ -234,9 +240,10 @@ export class Productions {
     checkTags(name, details?.tags);
     const head = details?.head ?? '';
     const named = options.tags === true ? [] : (options.tags ?? []);
-    const tags = [...new Set([...named, ...(details?.tags ?? [])])].map(
+    const own = [...new Set([...named, ...(details?.tags ?? [])])].map(
       (tag) => this.tagPrefix + tag,
     );
+    const tags = options.stale ? [...own, ...own.map(hardNameOf)] : own;
     const isPlain = head === '' && tags.length === 0 && !options.dated;
     if (isPlain && !options.stale && !options.early) return json;
     const facts = { head, madeAt: Date.now(), freshMs, costMs: Math.round(costMs), tags };

@@ -13,13 +13,18 @@ const settledMs = 1_000;
 const pauseMs = 250;
 const claimSuffix = ':redline-renewal';
 
+interface Pending {
+  readonly renewal: Promise<Outcome | undefined>;
+  readonly startedAt: number;
+}
+
 /** Renewals that no caller makes itself: one for each key, in all processes that share a store with `claim`. */
 export class Renewals {
   readonly #store: JsonStore;
   readonly #health: StoreHealth;
   readonly #productions: Productions;
   readonly #tellFailure: (key: string, error: unknown) => void;
-  readonly #pending = new Map<string, Promise<Outcome | undefined>>();
+  readonly #pending = new Map<string, Pending>();
 
   constructor(
     store: JsonStore,
@@ -37,21 +42,27 @@ export class Renewals {
   start(wanted: Wanted, old: Answer): Promise<Outcome | undefined> {
     const { key } = wanted;
     const pending = this.#pending.get(key);
-    if (pending !== undefined) return pending;
+    // One that never settles ends with its claim.
+    if (pending !== undefined && performance.now() - pending.startedAt < claimMs)
+      return pending.renewal;
+    const end = (): void => {
+      if (this.#pending.get(key) === started) this.#pending.delete(key);
+    };
     const renewal = this.#renew(wanted, old).then(
       (outcome) => {
-        if (outcome !== undefined) this.#pending.delete(key);
+        if (outcome !== undefined) end();
         // Each stale hit would otherwise ask the store.
-        else setTimeout(() => this.#pending.delete(key), pauseMs).unref();
+        else setTimeout(end, pauseMs).unref();
         return outcome;
       },
       (error: unknown) => {
-        this.#pending.delete(key);
+        end();
         this.#tellFailure(key, error);
         return undefined;
       },
     );
-    this.#pending.set(key, renewal);
+    const started: Pending = { renewal, startedAt: performance.now() };
+    this.#pending.set(key, started);
     return renewal;
   }
 

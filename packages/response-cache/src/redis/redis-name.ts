@@ -5,3 +5,13 @@
 export function redisName(name: string): string {
   return name.isWellFormed() && !name.startsWith('"') ? name : JSON.stringify(name);
 }
+
+/** The key or tag that Redis has under `name`. */
+export function nameInRedis(name: string): string {
+  if (!name.startsWith('"')) return name;
+  try {
+    return String(JSON.parse(name));
+  } catch {
+    return name;
+  }
+}

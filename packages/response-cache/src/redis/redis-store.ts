@@ -7,9 +7,9 @@ import { ReadConnection } from './read-connection.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
 import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
-import { redisName } from './redis-name.ts';
+import { nameInRedis, redisName } from './redis-name.ts';
 
-/** For one step of `clear`, which reads or deletes up to 1,000 keys. */
+/** For one step of `clear` or `purge`, which reads or deletes up to 1,000 keys. */
 const clearStepMs = 5_000;
 
 export interface RedisStoreOptions {
@@ -93,7 +93,11 @@ export class RedisStore implements JsonStore {
     return this.#client.keyPrefix + this.#keyPrefix + redisName(key);
   }
 
-  async clear(keyPrefix: string): Promise<void> {
+  clear(keyPrefix: string): Promise<void> {
+    return this.purge(keyPrefix, () => true);
+  }
+
+  async purge(keyPrefix: string, isMeant: (key: string) => boolean): Promise<void> {
     this.#client.requireReady();
     // In the escaped form of a key, the prefix stands behind a quote.
     for (const prefix of [keyPrefix, JSON.stringify(keyPrefix).slice(0, -1)]) {
@@ -105,7 +109,9 @@ export class RedisStore implements JsonStore {
         // Each step alone: all of them take as long as there are keys.
         const { done, value: keys } = await within(clearStepMs, found.next());
         if (done === true) break;
-        const deleted = keys.map((key) => this.#client.del(key.slice(put.length)));
+        const own = put.length + this.#keyPrefix.length;
+        const meant = keys.filter((key) => isMeant(nameInRedis(key.slice(own))));
+        const deleted = meant.map((key) => this.#client.del(key.slice(put.length)));
         await within(clearStepMs, Promise.all(deleted));
       }
     }

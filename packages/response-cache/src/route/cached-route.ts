@@ -78,6 +78,10 @@ export interface CachedRoute extends KeyRules {
   readonly ttl: CachePolicy<CacheRequest>['ttl'];
   readonly stale: number | undefined;
   readonly early: boolean | undefined;
+  readonly renew: 'behind' | undefined;
+  readonly patience: number | undefined;
+  /** Whether requests of the cache's own renew its responses. */
+  readonly renewsBehind: boolean;
   readonly tags: CachePolicy<CacheRequest>['tags'];
   readonly headers: ReadonlySet<CacheHeader>;
   /** Undefined where responses are sent as they are. */
@@ -130,6 +134,9 @@ export function cachedRoute(
     ttl: policy.ttl,
     stale: policy.stale,
     early: policy.early,
+    renew: policy.renew,
+    patience: policy.patience,
+    renewsBehind: policy.renew !== undefined || policy.patience !== undefined,
     tags: policy.tags,
     headers: new Set(defaults.headers),
     compression: resolveCompress(policy.compress ?? defaults.compress),

@@ -17,6 +17,8 @@ const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = 
   ttl: undefined,
   stale: undefined,
   early: aBoolean,
+  renew: oneOf('behind'),
+  patience: undefined,
   tags: {
     isValid: (value) => isFunction(value) || isListOf(value, isText),
     wanted: 'a list of strings, or a function that returns one',
@@ -66,6 +68,10 @@ export function checkPolicy(
   refuseUnknown(of, policy, known);
   if (typeof policy.ttl !== 'function') checkTtl(policy.ttl);
   if (policy.stale !== 0) checkTtl(policy.stale, 'stale');
+  checkTtl(policy.patience, 'patience');
+  const renews = policy.renew !== undefined || policy.patience !== undefined;
+  if (renews && !policy.stale && policy.early !== true)
+    throw wrongValue(`stale of ${of}`, 'above 0, because it has renew or patience', policy.stale);
   checkCompress(of, policy.compress);
   checkValues(of, policy, known);
 }

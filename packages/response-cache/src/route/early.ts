@@ -4,6 +4,7 @@ import { due, type Peeked } from '../cache/answers.ts';
 import type { AnswerOptions, Kept } from '../answer/flight.ts';
 import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-shelf.ts';
+import { isRenewal } from './renewal.ts';
 import { requestKey } from './request-key.ts';
 import type { ResponsePort } from './response-port.ts';
 import { dress } from './send-kept.ts';
@@ -56,7 +57,7 @@ export class EarlyAnswers<Response> {
   }
 
   #keyOf(request: Request, response: unknown): string | undefined {
-    if (this.isOff) return undefined;
+    if (this.isOff || (this.#route.renewsBehind && isRenewal(request))) return undefined;
     if (request.method !== 'GET' && request.method !== 'HEAD') return undefined;
     try {
       const key = requestKey(request, this.#route);

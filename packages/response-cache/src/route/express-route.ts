@@ -11,6 +11,7 @@ import { middlewareBefore } from './express-stack.ts';
 import { engineOffers, type Placement } from './place.ts';
 import { produce } from './produce.ts';
 import { forgetRefused } from './refused-response.ts';
+import { renewalOf, renewalOptions } from './renewal.ts';
 import { requestKey } from './request-key.ts';
 import type { ResponsePort } from './response-port.ts';
 import { dress } from './send-kept.ts';
@@ -76,15 +77,18 @@ export class CachedExpressRoute {
     const ticket = this.#offers?.ticket();
     const exchange = { route, request, key, responses, response };
     let isOwn = false;
-    const outcome = answerRoute(
-      route,
-      { request, key },
-      () => {
-        isOwn = true;
-        return produce(() => resultOf(response, next), exchange);
-      },
-      { ...answerOptions(route, request), isAbandoned: () => responses.isGone(response) },
-    );
+    const make = (): Promise<unknown> => {
+      isOwn = true;
+      return produce(() => resultOf(response, next), exchange);
+    };
+    const renewal = route.renewsBehind ? renewalOf(request) : undefined;
+    const outcome =
+      renewal?.make(key, make) ??
+      answerRoute(route, { request, key }, make, {
+        ...answerOptions(route, request),
+        ...renewalOptions(route, request, key, response),
+        isAbandoned: () => responses.isGone(response),
+      });
     const end = (made: Outcome): void => {
       if (isOwn) giveBackJson(response);
       if (made instanceof Unshared) return sendUnshared(made.value, route, response);

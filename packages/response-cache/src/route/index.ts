@@ -35,6 +35,7 @@ export {
   type Check,
 } from '../validate/check-values.ts';
 export type { Exchange } from './exchange.ts';
+export { renewalOf, renewalOptions } from './renewal.ts';
 export { produce } from './produce.ts';
 export { forgetRefused } from './refused-response.ts';
 export { hooksOf } from './fastify-hooks.ts';

@@ -41,6 +41,19 @@ export interface CachePolicy<Request> {
    */
   stale?: number;
   /**
+   * `'behind'`: no request waits for a renewal. Who finds an outdated response within `stale`, or one to be renewed `early`, gets
+   * it at once, and a request of the cache's own makes the new one behind that: one for all processes that share the store.
+   * It runs through the whole app, with the headers of the one that found the old response.
+   * @default that request makes the new one and waits for it
+   */
+  renew?: 'behind';
+  /**
+   * As `renew: 'behind'`, but the request that finds the outdated response first waits for the new one, for so many
+   * milliseconds at most.
+   * @default no limit; with `renew: 'behind'`, 0
+   */
+  patience?: number;
+  /**
    * If true, one request makes a new response a little before the `ttl` ends: the longer that takes, the earlier
    * (XFetch).
    * @default false

@@ -44,6 +44,9 @@ export function compressed(store: JsonStore, options: CompressedOptions = {}): J
     set: (key, raw, ttl) => store.set(key, pack(raw), ttl),
     delete: (key) => store.delete(key),
     ...(store.clear && { clear: (keyPrefix) => store.clear!(keyPrefix) }),
+    ...(store.purge && {
+      purge: (keyPrefix, isMeant) => store.purge!(keyPrefix, isMeant),
+    }),
     ...(store.tags && { tags: store.tags }),
     ...(store.lease && {
       async lease(key, outdated) {

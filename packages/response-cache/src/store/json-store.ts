@@ -24,6 +24,9 @@ export interface JsonStore {
   /** Deletes every key that begins with `keyPrefix`. Without it, the cache has no `clear`. */
   clear?(keyPrefix: string): void | Promise<unknown>;
 
+  /** Deletes every key that begins with `keyPrefix` and is meant. Without it, the cache has no `purge`. */
+  purge?(keyPrefix: string, isMeant: (key: string) => boolean): void | Promise<unknown>;
+
   /** The tags of the values. Without it, the cache has no tags. */
   readonly tags?: TagVersions;
 

@@ -73,6 +73,11 @@ export class MemoryStore implements JsonStore {
     this.#listeners.tell([keyName(key)]);
   }
 
+  purge(keyPrefix: string, isMeant: (key: string) => boolean): void {
+    const deleted = this.#shelf.deleteWhere((key) => key.startsWith(keyPrefix) && isMeant(key));
+    if (deleted.length > 0) this.#listeners.tell(deleted.map(keyName));
+  }
+
   clear(keyPrefix: string): void {
     this.#shelf.clear(keyPrefix);
     this.#listeners.tell(undefined);

@@ -60,8 +60,18 @@ export class Shelf<Value = string> {
   }
 
   clear(keyPrefix = ''): void {
-    for (const [key, entry] of this.#entries)
-      if (key.startsWith(keyPrefix)) this.#remove(key, entry);
+    this.deleteWhere((key) => key.startsWith(keyPrefix));
+  }
+
+  /** Deletes what is meant, and returns its keys. */
+  deleteWhere(isMeant: (key: string) => boolean): string[] {
+    const deleted: string[] = [];
+    for (const [key, entry] of this.#entries) {
+      if (!isMeant(key)) continue;
+      this.#remove(key, entry);
+      deleted.push(key);
+    }
+    return deleted;
   }
 
   /*

@@ -125,6 +125,13 @@ export class TieredStore implements JsonStore {
     await this.#change(key, () => this.#redis.delete(key));
   }
 
+  async purge(keyPrefix: string, isMeant: (key: string) => boolean): Promise<void> {
+    // As `clear`: what was dropped in Redis is not to be found here meanwhile.
+    this.#near.dropAll();
+    await this.#redis.purge(keyPrefix, isMeant);
+    this.#near.dropAll();
+  }
+
   async clear(keyPrefix: string): Promise<void> {
     this.#near.dropAll();
     await this.#redis.clear(keyPrefix);

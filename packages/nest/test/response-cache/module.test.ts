@@ -493,7 +493,7 @@ describe('@JsonCache', () => {
     assert.throws(() => JsonCache({ ttlMs: 5 } as never), {
       code,
       message:
-        'Unknown option "ttlMs" of @JsonCache. Known options: ttl, stale, early, tags, vary, identify, key, query, cookies, reads, at, guards, cache.',
+        'Unknown option "ttlMs" of @JsonCache. Known options: ttl, stale, early, renew, patience, tags, vary, identify, key, query, cookies, reads, compress, at, guards, cache.',
     });
     assert.throws(() => JsonCacheModule.forRoot({ ttlMs: 5 } as never), {
       code,

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from './free-port.ts';
+import { freePort, lookElsewhere } from './free-port.ts';
 
 /** A server of our own: on loopback, on a free port, in a folder of its own, gone after `stop()`. */
 export interface Daemon {
@@ -118,6 +118,7 @@ async function firstStart(
   } catch (error) {
     await remove(folder);
     if (tries === 1) throw error;
+    lookElsewhere();
     return firstStart(recipe, tries - 1);
   }
 }

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
@@ -7,9 +8,13 @@ import { createServer } from 'node:net';
  */
 const lowest = 10_000;
 const count = 10_000;
-/** Processes that run side by side begin at different ones: two that look at once would be given the same port. */
-const apart = 10;
-let next = (process.pid * apart) % count;
+/** Processes that run side by side begin anywhere: two that look at once would be given the same port. */
+let next = randomInt(count);
+
+/** The next ports come from elsewhere: whoever took the last one goes on with those behind it. */
+export function lookElsewhere(): void {
+  next = randomInt(count);
+}
 
 /** A port nobody listens on at the moment of asking, and nobody else is about to. */
 export async function freePort(): Promise<number> {

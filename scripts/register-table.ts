@@ -1,4 +1,4 @@
-// What the READMEs say of `npm run bench -- register`.
+// The READMEs' sentence on `npm run bench -- register`.
 import type { RegisterResult } from '../benchmarks/proofs/register.ts';
 
 export function registerText(result: RegisterResult, hook: string): string {

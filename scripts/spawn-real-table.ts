@@ -1,9 +1,9 @@
-// What the README of @redline/child-process says of the groups git and thumbnail of `npm run bench -- spawn`.
+// The table of the groups git and thumbnail of `npm run bench -- spawn` in the README of @redline/child-process.
 import { isMeasured, type BenchResult, type MeasuredVariant } from '@redline/lab';
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText } from './ratio-text.ts';
 
-/** What the servers measure of themselves. */
+/** Measured by the servers themselves. */
 interface Figures extends MeasuredVariant {
   readonly spawnCallMicros?: { readonly p99: number };
   readonly loopDelayMs?: { readonly p99: number };

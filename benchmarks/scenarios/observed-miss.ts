@@ -1,5 +1,5 @@
-// What it costs to observe what a request is read of: each request is a miss of a Fastify route that reads a value from Redis,
-// answers with it and keeps the response in Redis; observed, and not.
+// The cost of observing which parts of a request are read. Each request is a miss of a Fastify route that reads a value from Redis,
+// responds with it and keeps the response in Redis; observed, and not.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 import { startRedis } from '@redline/services';

@@ -1,4 +1,4 @@
-// What `register.ts` loads when somebody asks for node:child_process. The engine and its 35 files are loaded by the first call:
+// Loaded by `register.ts` when a program asks for node:child_process. The engine and its 35 files are loaded by the first call:
 // many programs load the module and never start a child.
 //
 // Nothing of this package is imported here: a module that is just being loaded, by an `import` of the package itself, could not be
@@ -74,7 +74,7 @@ const lazy = {
   },
 };
 
-/** What the text of Node's own function has in it. */
+/** A call that only the source text of Node's own function contains. */
 const marks: Readonly<Record<keyof typeof lazy, string>> = {
   spawn: 'normalizeSpawnArguments(',
   fork: 'ERR_CHILD_PROCESS_IPC_REQUIRED(',

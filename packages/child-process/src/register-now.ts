@@ -1,4 +1,4 @@
-// What `@redline/child-process/register` is for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
+// `@redline/child-process/register` for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
 import * as engine from './child-process.ts';
 import { native } from './native/engine.ts';
 import { putInPlace } from './register-later.ts';

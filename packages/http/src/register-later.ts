@@ -1,4 +1,4 @@
-// What `register.ts` loads when somebody asks for node:http. Most programs only make requests with it, so the engine and its 60 files
+// Loaded by `register.ts` when a program asks for node:http. Most programs only make requests with it, so the engine and its 60 files
 // are loaded by the first call of `http.createServer`, or by whoever reads `http.Server`, as an `import` of node:http does.
 //
 // Nothing of this package is imported here: a module that is just being loaded, by an `import` of the package itself, could not be

@@ -1,4 +1,4 @@
-// What `@redline/http/register` is for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
+// `@redline/http/register` for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
 import { syncBuiltinESMExports } from 'node:module';
 import { engine } from './engine.ts';
 import { http, isServerNodes } from './node/node-http.ts';

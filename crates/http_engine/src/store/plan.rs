@@ -41,7 +41,7 @@ impl Plan {
         matches!(self.identity, Identity::Header | Identity::Cookie)
     }
 
-    /// Whether a header counts by the coding that it chooses.
+    /// True for the header that is part of the key only by the coding it selects.
     fn chooses_by(&self, name: &[u8]) -> bool {
         self.encodings != 0 && name == b"accept-encoding"
     }

@@ -416,7 +416,7 @@ function isOnSeen(request: EngineRequest, { custom }: ServingServer): boolean {
   return isOnReplaced(request) || custom.request !== undefined;
 }
 
-/** What the engine reports of a file in the middle of a chunk. */
+/** The engine closes with it when a file cannot be read in the middle of a chunk. */
 const EIO = constants.errno.EIO;
 
 function nothing(): void {}

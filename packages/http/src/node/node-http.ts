@@ -11,12 +11,12 @@ export const http: Http = createRequire(process.execPath)('node:http') as Http;
 /** Where a `http.Server` that this package put in place keeps Node's own. Every copy of the package knows it. */
 export const kNodeServer: unique symbol = Symbol.for('redline.http.NodeServer') as never;
 
-/** What is `http.Server` now. `register` makes it an accessor that loads the engine: reading it here would load it in the making. */
+/** The present `http.Server`. `register` makes it an accessor that loads the engine: reading it here would load it in the making. */
 const server = Object.getOwnPropertyDescriptor(http, 'Server')!;
 const marked = (server.get ?? server.value) as { [kNodeServer]?: Http['Server'] };
 
 /** Node's own class, also where `http.Server` is the engine's by now. */
 export const NodeServer: Http['Server'] = marked[kNodeServer] ?? http.Server;
 
-/** Whether `http.Server` is Node's own: no copy of this package has put one in its place, or is about to. */
+/** True while `http.Server` is Node's own: no copy of this package has put one in its place, or is about to. */
 export const isServerNodes: boolean = marked[kNodeServer] === undefined;

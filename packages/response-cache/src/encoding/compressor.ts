@@ -21,7 +21,7 @@ class Compressor {
   readonly #waiting: Job[] = [];
   #isRunning = false;
 
-  /** False if there is no room. */
+  /** @returns false when the queue is full */
   add(job: Job): boolean {
     if (this.#waiting.length >= maxWaiting) return false;
     this.#waiting.push(job);

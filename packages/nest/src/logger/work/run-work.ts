@@ -55,7 +55,7 @@ function watched(
         },
       }),
     );
-    // Whoever has unsubscribed wants no more of it: that is no failure.
+    // An unsubscribed observable has not failed.
     return () => {
       subscription.unsubscribe();
       end();

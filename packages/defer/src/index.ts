@@ -19,7 +19,7 @@ export type { Level, Overflow, When } from './job/level.ts';
 export { prometheusMetrics } from './adapters/prometheus.ts';
 export type { ContextOptions, DeferOptions, JournalOptions } from './options.ts';
 export type { DeferLogger } from './logger.ts';
-export type { Outbox, OutboxHost, OutboxJob, SinkLife } from './outbox.ts';
+export type { Outbox, OutboxHost, OutboxJob, OutboxTransaction, SinkLife } from './outbox.ts';
 export type { Deferred } from './lane/pending-job.ts';
 export { Scope, scopes, type RequestFacts, type ScopeHost } from './request/scope.ts';
 export {

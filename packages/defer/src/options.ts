@@ -98,7 +98,7 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   maxJobBytes?: number;
   /**
-   * How long `sink` level, and `overflow: 'block'`, may hold a response, in milliseconds. Then it is a 503, and the job
+   * How long the levels `sink` and `outbox`, and `overflow: 'block'`, may hold a response, in milliseconds. Then it is a 503, and the job
    * may still be delivered.
    * @default 5_000
    */

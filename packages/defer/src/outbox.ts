@@ -35,10 +35,21 @@ export interface OutboxHost {
   warn(message: string, error?: unknown): void;
 }
 
+/** A transaction of the caller's that has a row. */
+export interface OutboxTransaction {
+  /**
+   * Resolves when it has ended: true if it was committed, by the word of the database. Rejects when `signal` aborts.
+   */
+  isCommitted(signal: AbortSignal): Promise<boolean>;
+}
+
 /** Level `outbox`: the job is a row of the caller's own transaction, and a relay takes it on after the commit. */
 export interface Outbox {
-  /** Writes the row through the caller's client. The caller awaits it before the commit. */
-  enqueue(transaction: unknown, job: OutboxJob): Promise<void>;
+  /**
+   * Writes the row through the caller's client. The caller awaits it before the commit. The response of a request waits for
+   * the end of the returned transaction; without one for the row alone.
+   */
+  enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction | void>;
   /** Starts the relay. */
   open(host: OutboxHost): Promise<void> | void;
   /** From now on nothing is taken; resolves when what was taken has arrived, or was given back. The lanes drain meanwhile. */

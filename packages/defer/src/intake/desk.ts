@@ -6,12 +6,14 @@ import type { LaneReports } from '../lane/lane-host.ts';
 import type { DropReason } from '../lane/lane-stats.ts';
 import type { Lane } from '../lane/lane.ts';
 import type { DeferLogger } from '../logger.ts';
+import type { OutboxTransaction } from '../outbox.ts';
 import { OpenScopes } from '../request/open-scopes.ts';
 import type { Owner } from '../request/owner.ts';
 import type { Scope, ScopeDesk } from '../request/scope.ts';
 import { SharedAbort, Unattributed } from '../request/unattributed.ts';
 import { AcknowledgeLimit } from './acknowledge-limit.ts';
 import { Blocked } from './blocked.ts';
+import { Commit, type CommitHost } from './commit.ts';
 import type { Journaling } from './journaling.ts';
 import {
   closedError,
@@ -43,12 +45,13 @@ export class Desk implements ScopeDesk, LaneReports {
   readonly #host: DeskHost;
   readonly #limit: AcknowledgeLimit<PendingJob>;
   readonly #blocked: Blocked;
+  readonly #commitHost: CommitHost;
   /** Jobs of an unknown one of the open requests. */
   readonly unattributed: Unattributed = new Unattributed();
   unattributedJobs = 0;
   withdrawnJobs = 0;
   readonly #scopes = new OpenScopes<Scope>();
-  readonly #told = new Set<Foreign>();
+  readonly #told = new Set<Foreign | 'commit'>();
 
   constructor(host: DeskHost) {
     this.#host = host;
@@ -56,6 +59,11 @@ export class Desk implements ScopeDesk, LaneReports {
     this.#limit = new AcknowledgeLimit(clock, acknowledgeTimeoutMs, (job) =>
       this.settle(job, notInTime(job, acknowledgeTimeoutMs)),
     );
+    this.#commitHost = {
+      clock,
+      limitMs: acknowledgeTimeoutMs,
+      tookTooLong: (error) => this.#tellLateCommit(error),
+    };
     this.#blocked = new Blocked(
       clock,
       () => host.journaling!.hasRoom(),
@@ -77,7 +85,7 @@ export class Desk implements ScopeDesk, LaneReports {
       this.#withdrawn(job);
       return job;
     }
-    if (scope?.isEnding && job.level !== 'memory' && job.when !== 'aborted') throw tooLate(job);
+    if (job.level !== 'memory' && job.when !== 'aborted') this.checkTime(job, owner);
     const lane = this.#host.laneOf(job);
     // Jobs whose outcome is open are kept in memory until then; only the response's own status decides on them.
     const isCertain = isDecided || job.when === 'always';
@@ -99,13 +107,25 @@ export class Desk implements ScopeDesk, LaneReports {
     return job;
   }
 
-  /** The response that the job belongs to waits for it, or each one it may belong to. */
-  hold(job: PendingJob, { scope, isCertain }: Owner): void {
-    if (!isCertain && this.#isForeign(scope)) {
+  /** @throws {DeferError} ERR_REDLINE_DEFER_TOO_LATE */
+  checkTime(job: PendingJob, { scope }: Owner): void {
+    if (scope?.isEnding) throw tooLate(job);
+  }
+
+  /** The response that the job belongs to waits for the commit of its row, or each one it may belong to. */
+  holdForCommit(
+    job: PendingJob,
+    row: Promise<OutboxTransaction | void>,
+    { scope, isCertain }: Owner,
+  ): void {
+    const isForeign = !isCertain && this.#isForeign(scope);
+    if (!isForeign && !scope?.canHold) return;
+    const commit = new Commit(job, row, this.#commitHost);
+    if (isForeign) {
       this.#tellForeign(job, scope);
-      this.unattributed.add(job);
-    } else if (scope?.canHold) {
-      scope.await(job);
+      this.unattributed.add(commit);
+    } else {
+      scope!.awaitCommit(commit);
     }
   }
 
@@ -148,6 +168,12 @@ export class Desk implements ScopeDesk, LaneReports {
     if (job.level === 'memory' || this.#told.has(where)) return;
     this.#told.add(where);
     this.#host.logger.warn(...foreign(job, where));
+  }
+
+  #tellLateCommit(error: Error): void {
+    if (this.#told.has('commit')) return;
+    this.#told.add('commit');
+    this.#host.logger.warn(`defer: ${error.message}`, error);
   }
 
   /** Hands the job to its lane. */

@@ -7,7 +7,7 @@ import type { Desk } from './desk.ts';
 /**
  * Makes the job a row of the caller's transaction.
  *
- * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
+ * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL, _TOO_LATE
  */
 export function enqueueInOutbox(
   outbox: Outbox | undefined,
@@ -30,14 +30,16 @@ export function enqueueInOutbox(
       'A job of level outbox is part of its transaction, and cannot depend on the client going away.',
     );
   }
+  desk.checkTime(job, owner);
   job.isUnderway = true;
   const { id, sink, key, json, deferredAtMs, context, options } = job;
   const row: OutboxJob = { id, sink, job: job.job, key, json, deferredAtMs, context, options };
-  // The response is held like for every other level; a caller that does not await it learns of a failure there.
-  desk.hold(job, owner);
-  outbox.enqueue(transaction, row).then(
+  const written = outbox.enqueue(transaction, row);
+  // The caller, who has yet to commit, learns of the row; the response waits for the commit.
+  written.then(
     () => desk.settle(job, undefined),
     (error: unknown) => desk.settle(job, error),
   );
+  desk.holdForCommit(job, written, owner);
   return job;
 }

@@ -66,6 +66,20 @@ export function notInTime({ id, job, level }: PendingJob, limitMs: number): Defe
   );
 }
 
+export function rolledBack({ id, job }: PendingJob): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+    `The transaction of the job ${id} (${job}) was rolled back, and the job with it; the response claimed success.`,
+  );
+}
+
+export function notCommitted({ id, job }: PendingJob, limitMs: number): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+    `The transaction of the job ${id} (${job}) did not end within ${limitMs} ms, and the response waits for its commit: commit before the response, not when that has finished.`,
+  );
+}
+
 /** Where a job was deferred whose request is not known. */
 export type Foreign = 'outside' | 'answered';
 

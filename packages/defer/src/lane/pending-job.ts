@@ -23,6 +23,12 @@ export interface Acknowledgement {
   acknowledged(error: unknown): void;
 }
 
+/** Has a level that is reached, or is not. */
+export interface Settling {
+  /** Notifies `waiter` once. */
+  tell(waiter: Acknowledgement): void;
+}
+
 class Both implements Acknowledgement {
   readonly #waiters: readonly Acknowledgement[];
 
@@ -36,7 +42,7 @@ class Both implements Acknowledgement {
 }
 
 /** One deferred job, from the call to the sink: its data and its progress. It calls nobody. */
-export class PendingJob implements Deferred, Delivery, JobRecord {
+export class PendingJob implements Deferred, Delivery, JobRecord, Settling {
   readonly id: string;
   readonly sink: string;
   readonly job: string;

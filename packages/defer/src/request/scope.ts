@@ -5,7 +5,7 @@ import type { When } from '../job/level.ts';
 import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
 import type { JobDefinition } from '../job/job.ts';
 import type { RunDelivery } from '../sink.ts';
-import type { Acknowledgement, Deferred, PendingJob } from '../lane/pending-job.ts';
+import type { Acknowledgement, Deferred, PendingJob, Settling } from '../lane/pending-job.ts';
 import type { Linked } from './open-scopes.ts';
 import type { SharedAbort, Unattributed } from './unattributed.ts';
 
@@ -98,6 +98,8 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   /** The last job without a request that does not concern this one any more. */
   #sinceUnattributed: number;
   #sharedAborts: SharedAbort[] | undefined = undefined;
+  /** Of transactions that have a job of the request. */
+  #commits: Settling[] | undefined = undefined;
   #outcome: Exclude<When, 'always'> | 'failure' | undefined;
   #held: { readonly reply: HeldReply; readonly context: AsyncResource } | undefined;
 
@@ -194,6 +196,16 @@ export class Scope implements Acknowledgement, Linked<Scope> {
   }
 
   /**
+   * A response that claims success must not leave before the commit. One that reports a failure may: its transaction is
+   * expected to be rolled back.
+   */
+  awaitCommit(commit: Settling): void {
+    (this.#commits ??= []).push(commit);
+    this.#watch();
+    this.#guard();
+  }
+
+  /**
    * The response is about to leave with this status. It is released when everything it claims is true, at once where there
    * is nothing to wait for.
    */
@@ -206,6 +218,7 @@ export class Scope implements Acknowledgement, Linked<Scope> {
         this.deferrer.desk.secure(job);
       }
       this.#awaitUnattributed();
+      if (this.#commits !== undefined) this.#awaitCommits(this.#commits);
     }
     if (this.#waiting > 0) {
       // A write acknowledges the jobs of many requests in a row: each response goes on in its own context.
@@ -299,6 +312,12 @@ export class Scope implements Acknowledgement, Linked<Scope> {
       if (verdict === 'runs') this.deferrer.desk.dispatch(each.job);
       if (verdict === 'withdrawn') this.deferrer.desk.withdraw(each.job);
     }
+  }
+
+  #awaitCommits(commits: readonly Settling[]): void {
+    this.#commits = undefined;
+    this.#waiting += commits.length;
+    for (const commit of commits) commit.tell(this);
   }
 
   #awaitUnattributed(): void {

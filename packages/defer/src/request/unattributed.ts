@@ -1,4 +1,4 @@
-import type { Acknowledgement, PendingJob } from '../lane/pending-job.ts';
+import type { Acknowledgement, PendingJob, Settling } from '../lane/pending-job.ts';
 
 /** A job of one of the open requests, or of none: it is not known which. */
 interface Entry {
@@ -18,7 +18,7 @@ export class Unattributed {
   #lastFailed = 0;
   #failure: unknown;
 
-  add(job: PendingJob): void {
+  add(job: Settling): void {
     const entry: Entry = { number: ++this.last, responses: [] };
     this.#pending.add(entry);
     job.tell({ acknowledged: (error) => this.#settled(entry, error) });

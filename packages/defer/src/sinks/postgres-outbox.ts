@@ -1,13 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeferError } from '../errors.ts';
-import type { Outbox, OutboxHost, OutboxJob } from '../outbox.ts';
+import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
+import { CommitWatch } from '../postgres/commit-watch.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
-import {
-  quoteTable,
-  type PostgresClient,
-  type PostgresPool,
-  type PostgresResult,
-} from '../postgres/pool.ts';
+import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
+import { refuseWithoutTransaction } from '../postgres/refuse-without-transaction.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -95,6 +92,7 @@ class PostgresOutbox implements Outbox {
   readonly #pool: PostgresPool;
   readonly #table: string;
   readonly #creator: TableCreator;
+  readonly #commits: CommitWatch;
   readonly #pollMs: number;
   readonly #leaseMs: number;
   readonly #mostInFlight: number;
@@ -131,12 +129,13 @@ class PostgresOutbox implements Outbox {
       this.#pool,
       options.createTable === false ? undefined : outboxTable(table),
     );
+    this.#commits = new CommitWatch(this.#pool);
     this.#pollMs = pollMs;
     this.#leaseMs = leaseMs;
     this.#mostInFlight = inFlight;
   }
 
-  async enqueue(transaction: unknown, job: OutboxJob): Promise<void> {
+  async enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction> {
     const client = transaction as PostgresClient | undefined;
     if (typeof client?.query !== 'function') {
       throw new DeferError(
@@ -144,14 +143,22 @@ class PostgresOutbox implements Outbox {
         `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
       );
     }
+    refuseWithoutTransaction(client, job.job);
     // In the same turn as the call: a client runs its queries in their order, whatever the caller does not wait for.
-    if (this.#creator.isDone) await this.#insert(client, job);
-    else await this.#insertLater(client, job);
+    const id = this.#creator.isDone
+      ? await this.#insert(client, job)
+      : await this.#insertLater(client, job);
     this.#eagerUntilMs = performance.now() + eagerForMs;
     this.#wake.abort();
+    return { isCommitted: (signal) => this.#commits.isCommitted(id!, signal) };
   }
 
-  #insert(client: PostgresClient, job: OutboxJob, transaction?: string): Promise<PostgresResult> {
+  /* The id of the transaction; undefined when it is over. */
+  async #insert(
+    client: PostgresClient,
+    job: OutboxJob,
+    transaction?: string,
+  ): Promise<string | undefined> {
     const values = [
       job.id,
       job.sink,
@@ -163,27 +170,30 @@ class PostgresOutbox implements Outbox {
       job.options === undefined ? null : JSON.stringify(job.options),
     ];
     const columns = 'id, sink, job, key, data, deferred_at_ms, context, options';
-    if (transaction === undefined) {
-      return client.query(
-        `insert into ${this.#table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)`,
-        values,
-      );
-    }
-    return client.query(
-      `insert into ${this.#table} (${columns})
-       select $1, $2, $3, $4, $5, $6::bigint, $7, $8 where txid_current()::text = $9`,
-      [...values, transaction],
-    );
+    const { rows } =
+      transaction === undefined
+        ? await client.query(
+            `insert into ${this.#table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)
+             returning txid_current()::text as id`,
+            values,
+          )
+        : await client.query(
+            `insert into ${this.#table} (${columns})
+             select $1, $2, $3, $4, $5, $6::bigint, $7, $8 where txid_current()::text = $9
+             returning $9 as id`,
+            [...values, transaction],
+          );
+    return (rows[0] as { id: string } | undefined)?.id;
   }
 
   /* Looks for the table first. The transaction may be over by then, and the next one is not the job's. */
-  async #insertLater(client: PostgresClient, job: OutboxJob): Promise<void> {
+  async #insertLater(client: PostgresClient, job: OutboxJob): Promise<string> {
     const begun = client.query('select txid_current()::text as transaction');
     begun.catch(() => {});
     await this.#creator.haveFor(client, this.#table, 'outbox');
     const { transaction } = (await begun).rows[0] as { transaction: string };
-    const { rowCount } = await this.#insert(client, job, transaction);
-    if (rowCount !== 0) return;
+    const id = await this.#insert(client, job, transaction);
+    if (id !== undefined) return id;
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
       `The transaction of "${job.job}" ended before its row was written: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,

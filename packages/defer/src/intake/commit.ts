@@ -1,0 +1,58 @@
+import type { Clock } from '../clock.ts';
+import type { Acknowledgement, PendingJob } from '../lane/pending-job.ts';
+import type { OutboxTransaction } from '../outbox.ts';
+import { notCommitted, rolledBack } from './refusals.ts';
+
+export interface CommitHost {
+  readonly clock: Clock;
+  /** How long a response waits for a transaction, in milliseconds. */
+  readonly limitMs: number;
+  /** A transaction has not ended in time. */
+  tookTooLong(error: Error): void;
+}
+
+/** The commit of a job of level `outbox`. The database is asked only if somebody waits for it. */
+export class Commit {
+  readonly #job: PendingJob;
+  readonly #row: Promise<OutboxTransaction | void>;
+  readonly #host: CommitHost;
+  #outcome: Promise<unknown> | undefined;
+
+  /** @param row The row is written. */
+  constructor(job: PendingJob, row: Promise<OutboxTransaction | void>, host: CommitHost) {
+    this.#job = job;
+    this.#row = row;
+    this.#host = host;
+  }
+
+  /** Notifies `waiter` once: of the commit or, with an error, of anything else. */
+  tell(waiter: Acknowledgement): void {
+    this.#outcome ??= this.#look().then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    void this.#outcome.then((error) => waiter.acknowledged(error));
+  }
+
+  async #look(): Promise<void> {
+    const { clock, limitMs } = this.#host;
+    const isOver = new AbortController();
+    const timer = clock.after(limitMs, () => isOver.abort(), false);
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    isOver.signal.addEventListener('abort', () => reject(notCommitted(this.#job, limitMs)));
+    try {
+      const isCommitted = await Promise.race([this.#ask(isOver.signal), late]);
+      if (!isCommitted) throw rolledBack(this.#job);
+    } catch (error) {
+      if (isOver.signal.aborted) this.#host.tookTooLong(error as Error);
+      throw error;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #ask(signal: AbortSignal): Promise<boolean> {
+    const transaction = await this.#row;
+    return transaction === undefined || transaction.isCommitted(signal);
+  }
+}

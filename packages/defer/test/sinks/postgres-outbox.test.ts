@@ -254,7 +254,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
 
   async function inTransaction(
     end: 'commit' | 'rollback',
-    work: (client: PoolClient) => Promise<void>,
+    work: (client: PoolClient) => Promise<unknown>,
   ): Promise<void> {
     const client = await pool.connect();
     try {

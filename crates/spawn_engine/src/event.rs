@@ -87,6 +87,11 @@ impl Event {
         matches!(self, Self::Exited { .. } | Self::Lost { .. })
     }
 
+    /// Whether a process has been started, or could not be.
+    pub(crate) fn is_start(&self) -> bool {
+        matches!(self, Self::Started { .. } | Self::Failed { .. })
+    }
+
     /// Whom it is about.
     pub(crate) fn child(&self) -> u64 {
         match self {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::block::recycle;
 use crate::event::Event;
 use crate::sys::lock;
+use crate::turns::Turns;
 
 type Wake = Box<dyn Fn() + Send + Sync>;
 
@@ -15,6 +16,8 @@ const MERGE_WINDOW: usize = 16;
 
 pub(crate) struct Inbox {
     events: Mutex<VecDeque<Event>>,
+    /// Whose events wait for the starts of others.
+    turns: Mutex<Turns>,
     /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
     wake: Mutex<Option<Wake>>,
     /// How often the port has looked at descriptors of its own.
@@ -25,6 +28,7 @@ impl Inbox {
     pub fn new(wake: Wake) -> Self {
         Self {
             events: Mutex::default(),
+            turns: Mutex::default(),
             wake: Mutex::new(Some(wake)),
             looks: AtomicU64::new(0),
         }
@@ -90,9 +94,26 @@ impl Inbox {
         events.len()
     }
 
-    /// The oldest event. The others stay, so that a request for a stream in between finds all of its bytes here.
+    /// A child of the present turn.
+    pub fn note_child(&self, child: u64) {
+        lock(&self.turns).add(self.looks(), child);
+    }
+
+    /// [`Event::Started`] or [`Event::Failed`] is going to come for this child of the present turn, and before the events of others
+    /// of it.
+    pub fn expect_start(&self, child: u64) {
+        lock(&self.turns).expect_start(child);
+    }
+
+    /// The oldest event that need not wait for a start. The others stay, so that a request for a stream in between finds all of its
+    /// bytes here.
     pub fn next(&self) -> Option<Event> {
-        lock(&self.events).pop_front()
+        let mut events = lock(&self.events);
+        let mut turns = lock(&self.turns);
+        let next = events.iter().position(|event| !turns.holds(event))?;
+        let event = events.remove(next)?;
+        turns.see(&event);
+        Some(event)
     }
 
     /// The events of one stream alone, for a reader that will not wait for its turn.
@@ -162,6 +183,14 @@ mod tests {
         }
     }
 
+    fn started(id: u64) -> Event {
+        Event::Started { id }
+    }
+
+    fn taken(inbox: &Inbox) -> Vec<Event> {
+        std::iter::from_fn(|| inbox.next()).collect()
+    }
+
     #[test]
     fn exits_come_last_in_the_order_of_the_starts_and_before_what_came_after_them() {
         let inbox = Inbox::new(Box::new(|| {}));
@@ -169,7 +198,37 @@ mod tests {
             inbox.push(event);
         }
         assert_eq!(inbox.put_exits_last(), 5);
-        let order: Vec<Event> = std::iter::from_fn(|| inbox.next()).collect();
-        assert_eq!(order, [ended(3), ended(4), exited(1), exited(2), ended(2)]);
+        assert_eq!(
+            taken(&inbox),
+            [ended(3), ended(4), exited(1), exited(2), ended(2)]
+        );
+    }
+
+    #[test]
+    fn children_of_one_turn_have_all_started_before_anything_is_heard_of_one() {
+        let inbox = Inbox::new(Box::new(|| {}));
+        inbox.note_child(1);
+        inbox.look();
+        for child in [2, 3, 5] {
+            inbox.note_child(child);
+        }
+        inbox.expect_start(3);
+        inbox.expect_start(5);
+        inbox.look();
+        inbox.note_child(6);
+        for event in [
+            ended(2),
+            started(3),
+            ended(3),
+            exited(2),
+            ended(1),
+            ended(6),
+        ] {
+            inbox.push(event);
+        }
+        assert_eq!(taken(&inbox), [started(3), ended(1), ended(6)]);
+        let failed = || Event::Failed { id: 5, error: 2 };
+        inbox.push(failed());
+        assert_eq!(taken(&inbox), [failed(), ended(2), ended(3), exited(2)]);
     }
 }

@@ -36,6 +36,7 @@ mod stream;
 mod suspect;
 mod sys;
 mod tree;
+mod turns;
 pub mod wire;
 
 pub use block::recycle;

@@ -79,6 +79,7 @@ impl Port {
             streams,
             request.extras,
         ));
+        self.inbox.note_child(id);
         let tree = request.mark_tree(id);
         self.engine.children.remember(&child);
         let command = Command {
@@ -148,7 +149,7 @@ impl Port {
             .is_none_or(|child| child.ended_before(looks))
     }
 
-    /// The next thing that happened.
+    /// The next thing that happened, except to a child that waits for the start of another.
     #[must_use]
     pub fn next_event(&self) -> Option<Event> {
         self.inbox.next()
@@ -159,13 +160,19 @@ impl Port {
         self.with(id, Child::acknowledge);
     }
 
-    /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up.
+    /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up. What happens to
+    /// children requested since the last [`Port::look`] then waits for it.
     #[must_use]
     pub fn announce(&self, id: u64) -> bool {
-        self.engine
+        let is_running = self
+            .engine
             .children
             .find(id)
-            .is_none_or(|child| child.announce())
+            .is_none_or(|child| child.announce());
+        if !is_running {
+            self.inbox.expect_start(id);
+        }
+        is_running
     }
 
     /// Blocks until the program runs, and returns its process id.

@@ -16,6 +16,7 @@ await show('input', spawn('cat', [], { stdin: { string: 'some input' } }));
 await show('timeout', spawn('sleep', ['60'], { timeout: 300 }));
 await show('aborted', spawn('sleep', ['60'], { signal: AbortSignal.timeout(300) }));
 await show('inherited', sh('echo shown', { stdout: 'inherit' }));
+await show('a pipeline', sh('printf "b\\na\\n"').pipe('sort').pipe('cat', ['-n']));
 await show('a failing pipeline', sh('exit 3').pipe('cat'));
 await show('environment', sh('echo $FRUIT', { env: { FRUIT: 'plum' }, preferLocal: true }));
 await show('node', spawn('node', ['-e', 'console.log(process.argv0, process.execArgv.length)']));

@@ -34,6 +34,8 @@ export const afterTheCall: Behaviours = {
       unlinkSync(file);
       return ended(child);
     }),
+  'two of one tick are connected once both have started': (cp) => each(30, () => connected(cp)),
+  'two of one tick, one of them missing': (cp) => each(10, () => oneMissing(cp)),
   'the folder is removed': (cp) =>
     each(20, () => {
       const cwd = join(folder, `folder-${count++}`);
@@ -131,4 +133,33 @@ async function each(times: number, act: () => Promise<unknown>): Promise<unknown
   const outcomes = new Set<unknown>();
   for (let round = 0; round < times; round++) outcomes.add(await act());
   return [...outcomes];
+}
+
+/** What the second gets, and what a reader that is there from the beginning has seen by then. */
+async function connected(cp: ChildProcessModule): Promise<unknown> {
+  const first = cp.spawn('echo', ['one']);
+  let seen = '';
+  first.stdout.on('data', (chunk) => (seen += String(chunk)));
+  const second = cp.spawn('cat');
+  let got = '';
+  second.stdout.on('data', (chunk) => (got += String(chunk)));
+  await Promise.all([once(first, 'spawn'), once(second, 'spawn')]);
+  first.stdout.pipe(second.stdin);
+  await once(second, 'close');
+  return { seen, got };
+}
+
+async function oneMissing(cp: ChildProcessModule): Promise<unknown> {
+  const seen: string[] = [];
+  const names = ['echo', 'no-such-program'];
+  const children = names.map((name) => {
+    const child = cp.spawn(name, ['one']);
+    for (const event of ['spawn', 'error', 'exit'])
+      child.on(event, () => seen.push(`${name}: ${event}`));
+    child.stdout?.on('data', () => seen.push(`${name}: data`));
+    return child;
+  });
+  await Promise.all(children.map((child) => new Promise((resolve) => child.on('close', resolve))));
+  // Which of the two is first depends on how fast the one starts.
+  return [seen.slice(0, 2).toSorted(), seen.slice(2)];
 }

@@ -11,7 +11,12 @@ import { thisLibc } from './this-libc.ts';
 const run = promisify(execFile);
 
 /** Without an engine: that the bundle starts. */
-const starting = ['@redline/response-cache', '@redline/defer'].map((name) => ({
+const starting = [
+  '@redline/response-cache',
+  '@redline/response-cache/express',
+  '@redline/defer',
+  '@redline/defer/express',
+].map((name) => ({
   name,
   hasEngine: false,
   entry: `

@@ -1,4 +1,4 @@
-import { constants, zstdCompress } from 'node:zlib';
+import zlib from 'node:zlib';
 import { anObject, isListOf, wrongValue, type Check } from '../validate/check-values.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import { AcceptEncoding, type Encoding } from './accept-encoding.ts';
@@ -35,13 +35,13 @@ export interface Compression {
 const defaultLevels: Readonly<Record<Encoding, number>> = { br: 5, zstd: 6, gzip: 6 };
 
 const bounds: Readonly<Record<Encoding, readonly [number, number]>> = {
-  br: [constants.BROTLI_MIN_QUALITY, constants.BROTLI_MAX_QUALITY],
+  br: [zlib.constants.BROTLI_MIN_QUALITY, zlib.constants.BROTLI_MAX_QUALITY],
   zstd: [1, 22],
   gzip: [1, 9],
 };
 
-/* Absent before Node 22.15. */
-const hasZstd = (zstdCompress as unknown) !== undefined;
+/* Absent before Node 22.15, where an import of that name would end the program. */
+const hasZstd = (zlib.zstdCompress as unknown) !== undefined;
 const available = (['br', 'zstd', 'gzip'] as const).filter((each) => each !== 'zstd' || hasZstd);
 
 /** Undefined where responses are not compressed. */

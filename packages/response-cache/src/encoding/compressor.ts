@@ -1,4 +1,4 @@
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import zlib from 'node:zlib';
 import type { Encoding } from './accept-encoding.ts';
 
 /** A text to compress. */
@@ -46,6 +46,7 @@ class Compressor {
 export const compressor: Compressor = new Compressor();
 
 function compress({ text, encoding, level }: Job, done: (bytes: Buffer | undefined) => void): void {
+  const { constants } = zlib;
   const bytes = Buffer.from(text);
   const end = (error: Error | null, made: Buffer): void =>
     done(error === null ? exactly(made) : undefined);
@@ -56,12 +57,16 @@ function compress({ text, encoding, level }: Job, done: (bytes: Buffer | undefin
         [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       };
-      return brotliCompress(bytes, { params }, end);
+      return zlib.brotliCompress(bytes, { params }, end);
     }
     case 'zstd':
-      return zstdCompress(bytes, { params: { [constants.ZSTD_c_compressionLevel]: level } }, end);
+      return zlib.zstdCompress(
+        bytes,
+        { params: { [constants.ZSTD_c_compressionLevel]: level } },
+        end,
+      );
     case 'gzip':
-      return gzip(bytes, { level }, end);
+      return zlib.gzip(bytes, { level }, end);
   }
 }
 

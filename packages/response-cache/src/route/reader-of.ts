@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The code that has read something of a request. */
@@ -31,10 +31,10 @@ const observers =
 
 const ofPackage = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/;
 const location = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*):\d+:\d+\)?$/;
-const here = fileURLToPath(new URL('.', import.meta.url));
-const observing = /^(?:ahead|observe|reader-of|reads|stand-ins|traps)\.[jt]s$/;
+/* This file as a stack names it: there is no import.meta where it was compiled to CommonJS, as Jest does. */
+const ownFile = /^(.*[\\/])reader-of\.[jt]s$/;
+const observing = /^(?:ahead|observe|reads|stand-ins|traps)\.[jt]s$/;
 /* This package and its siblings: those of a workspace are not below node_modules. */
-const siblings = fileURLToPath(new URL('../../../', import.meta.url));
 const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;
 
 /**
@@ -48,12 +48,20 @@ export function readerOf(): Reader | undefined {
   Error.stackTraceLimit = limit;
   // A hook of the app for stacks may return anything.
   if (typeof stack !== 'string') return unknown;
+  let here: string | undefined;
   for (const line of stack.split('\n').slice(1)) {
     // Frames of Node and of builtins have no path.
     const file = location.exec(line)?.[1];
     if (file === undefined) continue;
     const path = file.startsWith('file:') ? fileURLToPath(file) : file;
+    if (here === undefined) {
+      here = ownFile.exec(path)?.[1];
+      // In a bundle everything is in one file.
+      if (here === undefined) return unknown;
+      continue;
+    }
     if (path.startsWith(here) && observing.test(path.slice(here.length))) continue;
+    const siblings = join(here, '../../../');
     if (path.startsWith(siblings) && built.test(path.slice(siblings.length))) return undefined;
     const name = ofPackage.exec(path)?.[1]?.replaceAll('\\', '/');
     if (name !== undefined && (helpers.has(name) || helperFile.test(path))) continue;

@@ -64,7 +64,7 @@ async function attachToMessages(): Promise<void> {
   }
   const { ClientNats, ClientGrpcProxy } = all as Record<string, Prototype | undefined>;
   if (ClientNats !== undefined) carryInNats(ClientNats.prototype);
-  if (ClientGrpcProxy !== undefined) carryInGrpc(ClientGrpcProxy.prototype);
+  if (ClientGrpcProxy !== undefined) carryInGrpc(ClientGrpcProxy.prototype, await ownRequire());
 }
 
 const watched = new WeakSet<object>();
@@ -86,6 +86,15 @@ async function attachToSockets(): Promise<void> {
   const creator = await optional('@nestjs/websockets/context/ws-context-creator.js');
   const Creator = creator?.['WsContextCreator'] as Prototype | undefined;
   if (Creator !== undefined) watchHandlers(Creator.prototype, 'ws');
+}
+
+async function ownRequire(): Promise<(name: string) => unknown> {
+  try {
+    return (await import('./own-require.ts')).ownRequire;
+  } catch {
+    // Compiled to CommonJS, as Jest does, where there is no import.meta and `require` is given.
+    return require;
+  }
 }
 
 /* A package that the app may not have, or in another layout. */

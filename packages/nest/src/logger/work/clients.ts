@@ -1,5 +1,3 @@
-import { createRequire } from 'node:module';
-
 import { isObservable } from 'rxjs';
 
 import { idName } from './messages.ts';
@@ -8,7 +6,6 @@ import { currentId } from './work-cores.ts';
 type Call = (...args: unknown[]) => unknown;
 type Methods = Record<string, Call | undefined>;
 
-const require = createRequire(import.meta.url);
 const patched = new WeakSet<object>();
 
 function replace(methods: object, name: string, make: (own: Call) => Call): void {
@@ -64,17 +61,8 @@ interface Metadata {
 
 type MetadataClass = new () => Metadata;
 
-/* Loaded by then, and not before: it takes 100 ms. */
-function metadataClass(): MetadataClass | undefined {
-  try {
-    return (require('@grpc/grpc-js') as { Metadata?: MetadataClass }).Metadata;
-  } catch {
-    return undefined;
-  }
-}
-
-/** In the metadata of gRPC, unless it has one. */
-export function carryInGrpc(prototype: object): void {
+/** In the metadata of gRPC, unless it has one. `load` is asked for gRPC by the first client that makes a method: it takes 100 ms. */
+export function carryInGrpc(prototype: object, load: (name: string) => unknown): void {
   if (!once(prototype)) return;
   replace(
     prototype,
@@ -82,7 +70,7 @@ export function carryInGrpc(prototype: object): void {
     (own) =>
       function (this: unknown, ...made) {
         const method = Reflect.apply(own, this, made) as Call;
-        const MetadataClass = metadataClass();
+        const MetadataClass = metadataClass(load);
         if (MetadataClass === undefined) return method;
         return (...args: unknown[]) => {
           const id = currentId();
@@ -99,4 +87,12 @@ export function carryInGrpc(prototype: object): void {
         };
       },
   );
+}
+
+function metadataClass(load: (name: string) => unknown): MetadataClass | undefined {
+  try {
+    return (load('@grpc/grpc-js') as { Metadata?: MetadataClass }).Metadata;
+  } catch {
+    return undefined;
+  }
 }

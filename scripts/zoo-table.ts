@@ -40,8 +40,11 @@ function ofTries(apps: readonly AppResult[]): string {
   const inTime = timed.filter((each) => each.tookSeconds! <= 2 * each.announcedSeconds!);
   const clean = tries.filter(({ left }) => left.length === 0);
   const ended = tries.filter(({ exit }) => typeof exit === 'number');
+  const given = [...Map.groupBy(tries, ({ givenSeconds }) => givenSeconds)]
+    .toSorted(([one], [other]) => other - one)
+    .map(([seconds, of]) => `${seconds} s on ${of.length}`);
   return [
-    `\`redline try\` ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of the ${timed.length} that announced a time took at most twice as long.`,
+    `\`redline try\` was given ${given.join(', ')}. It ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of the ${timed.length} that announced a time took at most twice as long.`,
     `It left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its gain is not to be quoted.`,
   ].join('\n');
 }
@@ -104,7 +107,7 @@ function firstSentence(text: string): string {
 }
 
 function code(request: string | undefined): string {
-  return request === undefined ? 'its requests' : `\`${request}\``;
+  return request === undefined ? 'its requests' : `\`${decodeURI(request)}\``;
 }
 
 /** What an app printed is text, not Markdown. */

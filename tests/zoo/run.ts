@@ -20,7 +20,7 @@ const help = `npm run zoo -- [NAME…] [options]
   --restarts N      restarts of each redline try, instead of a time
   --quiet           nothing else runs on this machine: the figures may be quoted
   --interrupts N    stop redline try N times at a random moment instead
-  --continue        leave out what FILE has already, also tries that were not quiet if this one is
+  --continue        leave out what FILE has already, but not a try that had less time, or was not quiet if this one is
   --minutes N       begin with no app after this time
   --at-once N       apps side by side (1; interrupted ones: 4)
   --seed N          repeat these moments
@@ -59,7 +59,10 @@ const named = apps.filter(({ name, isQuick }) =>
   positionals.length > 0 ? positionals.includes(name) : !values.ci || isQuick,
 );
 const isDone = ({ tried, failure, engine }: AppResult): boolean => {
-  const isTried = tried !== undefined && (tried.isQuiet || !values.quiet);
+  const isTried =
+    tried !== undefined &&
+    (tried.isQuiet || !values.quiet) &&
+    tried.givenSeconds >= Number(values.seconds);
   const isAsked = failure === undefined && engine !== '';
   return (isTried || values.quick === true) && (isAsked || values['only-try'] === true);
 };

@@ -47,6 +47,7 @@ export async function tryApp(
   endProcessesOf(trial);
   const text = output.join('');
   const facts = {
+    givenSeconds: seconds,
     isQuiet,
     exit,
     ...announcedIn(text),

@@ -42,6 +42,8 @@ export interface Tried {
   request?: string;
   cpu?: Interval;
   rps?: Interval;
+  /** Its `--seconds`. */
+  givenSeconds: number;
   /** Without other work on the machine. */
   isQuiet: boolean;
   exit: number | string;

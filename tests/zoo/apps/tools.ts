@@ -122,7 +122,8 @@ export const tools: ZooApp[] = [
       get('/socket.io/?EIO=4&transport=polling'),
       send('OPTIONS', '/email', undefined, { origin: 'http://a.example' }),
     ],
-    tryArguments: ['/'],
+    // Its package has no page for /.
+    tryArguments: ['/config'],
   },
   {
     name: 'S3rver',

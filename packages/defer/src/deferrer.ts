@@ -1,17 +1,18 @@
 import type { Restore } from './job/async-context.ts';
-import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
+import { checkKey, type AfterOptions, type DeferCallOptions } from './job/call-options.ts';
 import { closureLane } from './intake/closures.ts';
 import { DeadLetters } from './intake/dead-letters.ts';
 import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
 import { Desk } from './intake/desk.ts';
 import { Ids } from './job/ids.ts';
 import { JobMaker } from './intake/job-maker.ts';
-import type { JobDefinition } from './job/job.ts';
+import { isJob, type JobDefinition } from './job/job.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { tellDamage } from './journal/tell-damage.ts';
 import { Journaling } from './intake/journaling.ts';
 import { resolveLane } from './lane/lane-options.ts';
+import { KeyedJobs } from './lane/keyed-jobs.ts';
 import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
@@ -20,7 +21,7 @@ import { defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
 import type { Deferred, PendingJob } from './lane/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
-import { closedError, unknownSink } from './intake/refusals.ts';
+import { closedError, unknownJob, unknownSink } from './intake/refusals.ts';
 import { noRequest, ownerOf } from './request/owner.ts';
 import { Repeated } from './repeated.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
@@ -51,6 +52,8 @@ export class Deferrer implements LaneHost {
   readonly deadLetters: DeadLetters;
   /** Takes every job from its call on, and gets every report about it. */
   readonly desk: Desk;
+  /** Jobs whose keys are taken. */
+  readonly keyed: KeyedJobs = new KeyedJobs((sink) => this.#lanes.get(sink));
   readonly #lanes = new Map<string, Lane>();
   readonly #after: Lane;
   readonly #root: JournalRoot<PendingJob> | undefined;
@@ -86,7 +89,10 @@ export class Deferrer implements LaneHost {
         },
         {
           hasSink: (name) => this.#lanes.has(name),
-          adopted: (adopted) => orphans.adopt(adopted),
+          adopted: (adopted) => {
+            this.keyed.adopt(adopted);
+            orphans.adopt(adopted);
+          },
           finished: (finished) => orphans.release(finished),
           damaged: (damage) => tellDamage(damage, logger),
           warn: (error) => logger.warn(`defer: ${error.message}`, error),
@@ -98,6 +104,7 @@ export class Deferrer implements LaneHost {
       logger,
       acknowledgeTimeoutMs: options.acknowledgeTimeoutMs,
       journaling: this.#root && new Journaling(this.#root, journal!),
+      keyed: this.keyed,
       laneOf: (job) => (job.work === undefined ? this.#lanes.get(job.sink)! : this.#after),
       isClosed: () => this.#state === 'closed',
       bury: (job, error) => this.#bury(job, error),
@@ -172,6 +179,24 @@ export class Deferrer implements LaneHost {
     const job = this.#maker.make(definition, data, options, owner.origin);
     if (job.level !== 'outbox') return this.desk.accept(job, owner);
     return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk, owner);
+  }
+
+  /**
+   * Gives up the job with this key that waits, if it was deferred with `onDuplicate`. Resolves with false if none waits in
+   * this process: it was never deferred, it is being sent, or it is done. After true, a crash does not bring it back.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _CLOSED, _OPTION
+   */
+  async cancel<Data>(
+    definition: JobDefinition<Data>,
+    key: string,
+    { sink = definition.sink ?? this.options.sink }: { readonly sink?: string } = {},
+  ): Promise<boolean> {
+    if (!isJob(definition)) throw unknownJob(definition);
+    checkKey(key);
+    const lane = this.#laneFor(sink);
+    if (this.#state === 'closed') throw closedError();
+    return this.desk.cancel({ sink: lane.name, job: definition.name, key });
   }
 
   /**

@@ -15,7 +15,7 @@ export type { JobFailure } from './job/job-counts.ts';
 export type { JobStats } from './lane/job-stats.ts';
 export type { SinkStats } from './lane/sink-stats.ts';
 export type { Waiting, WaitReason } from './lane/waiting.ts';
-export type { Level, Overflow, When } from './job/level.ts';
+export type { Level, OnDuplicate, Overflow, When } from './job/level.ts';
 export { prometheusMetrics } from './adapters/prometheus.ts';
 export type { ContextOptions, DeferOptions, JournalOptions } from './options.ts';
 export type { DeferLogger } from './logger.ts';

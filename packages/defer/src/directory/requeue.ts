@@ -35,7 +35,7 @@ export async function requeue(
     committed: () => {},
   });
   for (const record of records) {
-    journal.append(record.sink, encodeJobRecord({ ...record, attempt: 1 }));
+    journal.append(record.sink, encodeJobRecord({ ...record, attempt: 1, onDuplicate: undefined }));
   }
   await journal.settled();
   journal.release();

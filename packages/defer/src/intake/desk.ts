@@ -2,6 +2,7 @@ import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../lane/pending-job.ts';
 import { jobStates } from '../journal/segment.ts';
+import type { KeyedJobs } from '../lane/keyed-jobs.ts';
 import type { LaneReports } from '../lane/lane-host.ts';
 import type { DropReason } from '../lane/lane-stats.ts';
 import type { Lane } from '../lane/lane.ts';
@@ -31,6 +32,8 @@ export interface DeskHost {
   readonly acknowledgeTimeoutMs: number;
   /** Undefined without a journal. */
   readonly journaling: Journaling | undefined;
+  /** Jobs whose keys are taken. */
+  readonly keyed: KeyedJobs;
   laneOf(job: PendingJob): Lane;
   isClosed(): boolean;
   /** Makes the job a dead letter. Resolves when that is written. */
@@ -87,6 +90,10 @@ export class Desk implements ScopeDesk, LaneReports {
     }
     if (job.level !== 'memory' && job.when !== 'aborted') this.checkTime(job, owner);
     const lane = this.#host.laneOf(job);
+    if (job.onDuplicate !== undefined) {
+      this.#host.keyed.prepare(job);
+      if ((isDecided || job.when === 'always') && this.#isKept(job, scope)) return job;
+    }
     // Jobs whose outcome is open are kept in memory until then; only the response's own status decides on them.
     const isCertain = isDecided || job.when === 'always';
     const isKept = job.isJournaled ? !isCertain || this.#record(job, lane) : this.#load(job, lane);
@@ -146,6 +153,7 @@ export class Desk implements ScopeDesk, LaneReports {
       return job;
     }
     this.#tellForeign(job, scope);
+    if (job.onDuplicate !== undefined) this.#host.keyed.prepare(job);
     const isKept = job.isJournaled ? this.#record(job, lane) : this.#load(job, lane);
     if (job.level !== 'memory' || !job.isSettled) this.unattributed.add(job);
     if (isKept) this.deliver(job);
@@ -180,6 +188,7 @@ export class Desk implements ScopeDesk, LaneReports {
   deliver(job: PendingJob): void {
     const lane = this.#host.laneOf(job);
     job.isUnderway = true;
+    if (job.onDuplicate !== undefined && this.#isDuplicate(job)) return;
     if (job.level === 'memory' && job.place === undefined && lane.isBehindSpilled) {
       this.#recordLate(job, lane);
     }
@@ -187,6 +196,38 @@ export class Desk implements ScopeDesk, LaneReports {
     // Neither memory nor the journal has room for it, and it may wait for some.
     if (this.#blocked.has(job) && lane.isFull) job.isHeldBack = true;
     else if (!lane.enqueue(job)) this.#drop(job, lane, 'overflow');
+  }
+
+  /* Another one stands for it, which the response waits for in its place. */
+  #isKept(job: PendingJob, scope: Scope | undefined): boolean {
+    const isKept = this.#host.keyed.tellOfKept(job, {
+      acknowledged: (error) => this.settle(job, error),
+    });
+    if (isKept && !job.isSettled && scope?.canHold) scope.await(job);
+    return isKept;
+  }
+
+  /* True when another one stands for it. */
+  #isDuplicate(job: PendingJob): boolean {
+    if (this.#isKept(job, undefined)) {
+      job.place?.journal.done(job.place);
+      return true;
+    }
+    this.#host.keyed.enter(job);
+    return false;
+  }
+
+  /**
+   * Gives up a job that waits. Resolves when its end is written, where it was: with false if none waited.
+   */
+  async cancel(wanted: { sink: string; job: string; key: string }): Promise<boolean> {
+    const cancelled = this.#host.keyed.cancel(wanted);
+    if (cancelled === undefined) return false;
+    const { job, place } = cancelled;
+    // It was deferred, and whoever waits for its level need not.
+    if (job !== undefined) this.settle(job, undefined);
+    await place?.journal.settled();
+    return true;
   }
 
   opened(scope: Scope): void {
@@ -254,8 +295,15 @@ export class Desk implements ScopeDesk, LaneReports {
       if (isReplayable) place.journal.sent(place);
       else place.journal.done(place);
     }
+    if (job.onDuplicate !== undefined) this.#host.keyed.left(job);
     // A lower level is reached when the journal says so, even if the sink was faster.
     if (!job.isJournaled || this.#blocked.delete(job)) this.settle(job, undefined);
+  }
+
+  obsolete(job: PendingJob): void {
+    job.place?.journal.done(job.place);
+    this.#host.keyed.left(job);
+    this.settle(job, undefined);
   }
 
   shelve(job: PendingJob): boolean {
@@ -272,6 +320,7 @@ export class Desk implements ScopeDesk, LaneReports {
 
   async died(job: PendingJob, error: unknown): Promise<void> {
     const { sink } = job;
+    if (job.onDuplicate !== undefined) this.#host.keyed.left(job);
     try {
       await this.#host.bury(job, error);
       job.place?.journal.done(job.place);
@@ -305,7 +354,9 @@ export class Desk implements ScopeDesk, LaneReports {
   keep(jobs: readonly PendingJob[], lane: Lane): number {
     let lost = 0;
     for (const job of jobs) {
-      if (job.place !== undefined || job.isRelayed) {
+      if (job.isObsolete) {
+        this.obsolete(job);
+      } else if (job.place !== undefined || job.isRelayed) {
         this.settle(job, closedError());
       } else if (this.#host.journaling === undefined || (job.work && !job.standIn)) {
         lost++;
@@ -435,6 +486,7 @@ export class Desk implements ScopeDesk, LaneReports {
 
   #drop(job: PendingJob, lane: Lane, reason: DropReason): void {
     lane.drop(job, reason);
+    if (job.onDuplicate !== undefined) this.#host.keyed.left(job);
     job.place?.journal.done(job.place);
     this.settle(
       job,

@@ -19,7 +19,7 @@ import { checkLevel, type ResolvedOptions } from '../options.ts';
 import { captureContext } from '../request/capture-context.ts';
 import type { Scope } from '../request/scope.ts';
 import type { DeferContext, RunDelivery } from '../sink.ts';
-import { closureAbove, refused, unknownJob } from './refusals.ts';
+import { closureAbove, neverWaits, refused, unknownJob } from './refusals.ts';
 
 export interface JobMakerHost {
   readonly ids: Ids;
@@ -62,6 +62,9 @@ export class JobMaker {
     const json = serialise(definition.name, data, lane.options, options.maxJobBytes);
     const refusal = lane.options.sink.refuses?.(definition.name, call.options);
     if (refusal !== undefined) throw refused(definition.name, lane.name, refusal);
+    if (call.onDuplicate !== undefined && (level === 'sink' || level === 'outbox')) {
+      throw neverWaits(level);
+    }
     // The level outbox has its own check, which includes the transaction.
     if (level !== 'memory' && level !== 'outbox') {
       checkLevel(level, options.journal !== undefined, true);
@@ -77,6 +80,7 @@ export class JobMaker {
       context: captureContext(scope, options.context),
       options: call.options,
       runAtMs,
+      onDuplicate: call.onDuplicate,
     };
     const restore = lane.options.sink.runsHere ? this.#restoreOf(record) : undefined;
     return new PendingJob(record, level, when, restore);

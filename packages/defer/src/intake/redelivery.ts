@@ -46,6 +46,8 @@ export class Redelivery {
   }
 
   #jobOf(record: JobRecord, level: 'memory' | 'disk' | 'sink'): PendingJob {
-    return new PendingJob(record, level, 'always', this.#host.restoreFrom(record.context));
+    // A newer one of its key may have its place: what comes back is a job of its own.
+    const own = record.onDuplicate === undefined ? record : { ...record, onDuplicate: undefined };
+    return new PendingJob(own, level, 'always', this.#host.restoreFrom(record.context));
   }
 }

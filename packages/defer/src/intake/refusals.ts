@@ -52,6 +52,13 @@ export function closureAbove(level: Level): DeferError {
   );
 }
 
+export function neverWaits(level: Level): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_LEVEL',
+    `A job of level ${level} does not wait here, so that another could take its place: onDuplicate needs the level memory, process or disk.`,
+  );
+}
+
 export function laneFull(lane: Lane): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_FULL',

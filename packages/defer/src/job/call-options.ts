@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { DeferError } from '../errors.ts';
 import type { JobDefinition } from './job.ts';
-import { levels, whens, type Level, type When } from './level.ts';
+import { levels, onDuplicates, whens, type Level, type OnDuplicate, type When } from './level.ts';
 import { checkTime } from './run-at.ts';
 import { messageOf } from '../thrown.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
@@ -13,6 +13,13 @@ export interface DeferCallOptions {
    * @default the job's own id, which is unique
    */
   key?: string;
+  /**
+   * What becomes of this job if another one with its key waits: `'keep'`, nothing is added; `'replace'`, it takes that one's
+   * place and time; `'extend'`, it takes that one's place at its own time. A job that is being sent does not wait. Such jobs
+   * are known to the process that deferred them or adopted their journal, and can be cancelled there. Not for the levels
+   * `sink` and `outbox`.
+   */
+  onDuplicate?: OnDuplicate;
   /** @default the job's, then `createDefer`'s */
   level?: Level;
   /** @default the job's, then `createDefer`'s */
@@ -76,6 +83,7 @@ const known: Record<keyof DeferCallOptions, true> = {
   delayMs: true,
   runAt: true,
   request: true,
+  onDuplicate: true,
 };
 
 const knownAfter: Record<keyof AfterOptions, true> = {
@@ -89,17 +97,31 @@ const knownAfter: Record<keyof AfterOptions, true> = {
 export function checkCall(call: DeferCallOptions): void {
   refuseUnknown('defer', call, known);
   const { key, level, when, options } = call;
-  if (key !== undefined && typeof key !== 'string') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The option key must be a string; got ${shown(key)}.`,
-    );
-  }
+  if (key !== undefined) checkKey(key);
   if (level !== undefined) oneOf('level', level, levels);
   if (when !== undefined) oneOf('when', when, whens);
+  if (call.onDuplicate !== undefined) checkDuplicate(call.onDuplicate, key);
   checkTime(call);
   checkRequest(call.request);
   if (options !== undefined) checkSinkOptions(options);
+}
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function checkKey(key: unknown): asserts key is string {
+  if (typeof key === 'string') return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option key must be a string; got ${shown(key)}.`,
+  );
+}
+
+function checkDuplicate(onDuplicate: OnDuplicate, key: string | undefined): void {
+  oneOf('onDuplicate', onDuplicate, onDuplicates);
+  if (key !== undefined) return;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_OPTION',
+    `The option onDuplicate ('${onDuplicate}') needs a key, which says what is a duplicate.`,
+  );
 }
 
 function checkRequest(request: unknown): void {

@@ -55,6 +55,11 @@ export class JobCounts {
     this.#oldestOnDiskAtMs = deferredAtMs;
   }
 
+  /** One on disk is not needed any more. */
+  gaveUp(): void {
+    if (this.onDisk > 0) this.onDisk--;
+  }
+
   failed(error: unknown, atMs: number): void {
     this.lastFailure = { message: messageOf(error).slice(0, mostMessageLength), atMs };
   }

@@ -15,9 +15,19 @@ export type Level = 'memory' | 'process' | 'disk' | 'sink' | 'outbox';
  */
 export type When = 'success' | 'always' | 'aborted';
 
+/**
+ * What becomes of a job whose key another one has that waits, of the same name for the same sink:
+ *
+ * - `keep`: nothing is added; the one that waits stays as it is
+ * - `replace`: it takes the place of the one that waits, with its own data, at the time of that one
+ * - `extend`: the same at its own time: a job that is deferred again and again runs once, after the last call
+ */
+export type OnDuplicate = 'keep' | 'replace' | 'extend';
+
 /** What happens to a job when its lane is full. */
 export type Overflow = 'spill' | 'block' | 'drop-oldest' | 'reject';
 
 export const levels: readonly Level[] = ['memory', 'process', 'disk', 'sink', 'outbox'];
+export const onDuplicates: readonly OnDuplicate[] = ['keep', 'replace', 'extend'];
 export const whens: readonly When[] = ['success', 'always', 'aborted'];
 export const overflows: readonly Overflow[] = ['spill', 'block', 'drop-oldest', 'reject'];

@@ -1,3 +1,4 @@
+import type { OnDuplicate } from '../job/level.ts';
 import type { DeferContext } from '../sink.ts';
 
 /** A job as the journal keeps it. */
@@ -13,6 +14,8 @@ export interface JobRecord {
   readonly options: Readonly<Record<string, unknown>> | undefined;
   /** Wall clock of the moment it is to run, where that was not the call's. */
   readonly runAtMs?: number | undefined;
+  /** Where the call said so: what becomes of it, or of another one of its key. */
+  readonly onDuplicate?: OnDuplicate | undefined;
 }
 
 /** Names are code, and few. */
@@ -30,10 +33,14 @@ function quoted(name: string): string {
 /* Two lines: what the core knows as a JSON array, then the data as it came. JSON text has no raw line break. */
 export function encodeJobRecord(record: JobRecord): string {
   const { id, sink, job, key, json, deferredAtMs, attempt, context, options, runAtMs } = record;
+  const { onDuplicate } = record;
+  // Readers of the first version stop where theirs ended: they know no keys that are taken, and run both.
+  const last = onDuplicate === undefined ? '' : `,${JSON.stringify(onDuplicate)}`;
+  const timed = runAtMs === undefined && last === '' ? '' : `,${runAtMs ?? 'null'}${last}`;
   const extra =
-    context === undefined && options === undefined && runAtMs === undefined
+    context === undefined && options === undefined && timed === ''
       ? ''
-      : `,${toJson(context)},${toJson(options)}${runAtMs === undefined ? '' : `,${runAtMs}`}`;
+      : `,${toJson(context)},${toJson(options)}${timed}`;
   return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
 }
 
@@ -45,19 +52,19 @@ function toJson(value: object | undefined): string {
 /** @throws {SyntaxError} when the text is not a record, which the checksum rules out for what this package wrote. */
 export function decodeJobRecord(text: string): JobRecord {
   const lineEnd = text.indexOf('\n');
-  const [id, sink, job, key, deferredAtMs, attempt, context, options, runAtMs] = JSON.parse(
-    text.slice(0, lineEnd),
-  ) as [
-    string,
-    string,
-    string,
-    string | null,
-    number,
-    number,
-    DeferContext?,
-    Record<string, unknown>?,
-    number?,
-  ];
+  const [id, sink, job, key, deferredAtMs, attempt, context, options, runAtMs, onDuplicate] =
+    JSON.parse(text.slice(0, lineEnd)) as [
+      string,
+      string,
+      string,
+      string | null,
+      number,
+      number,
+      DeferContext?,
+      Record<string, unknown>?,
+      (number | null)?,
+      OnDuplicate?,
+    ];
   return {
     id,
     sink,
@@ -68,6 +75,7 @@ export function decodeJobRecord(text: string): JobRecord {
     attempt,
     context: context ?? undefined,
     options: options ?? undefined,
-    runAtMs,
+    runAtMs: runAtMs ?? undefined,
+    onDuplicate,
   };
 }

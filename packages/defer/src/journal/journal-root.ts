@@ -8,7 +8,8 @@ import { segmentHeaderBytes } from './frame.ts';
 import { journalError } from './journal-error.ts';
 import { holdAliveSocket, removeDeadSockets } from './alive-socket.ts';
 import { close, syncFolder, type JournalFs } from './journal-fs.ts';
-import { Journal, type JournalSettings } from './journal.ts';
+import { Journal, type JournalSettings, type KeyedRecord } from './journal.ts';
+import type { JobRecord } from './job-record.ts';
 import {
   freeOwner,
   giveLifeSign,
@@ -269,7 +270,11 @@ export class JournalRoot<Waiter = unknown> {
     const names = fs.readdirSync(folder);
     const kinds = new Kinds();
     const journal = { fs, id, folder, names };
-    const found = await recoverJournal(journal, clock.now(), (_, record) => kinds.see(record));
+    const keyed: KeyedRecord[] = [];
+    const found = await recoverJournal(journal, clock.now(), (number, record) => {
+      kinds.see(record);
+      if (record.onDuplicate !== undefined) keyed.push({ number, record: withoutData(record) });
+    });
     for (const damage of found.damages) {
       this.#host.damaged(damage);
       // Damaged data is kept for inspection: the segment itself is deleted when its jobs are done.
@@ -283,6 +288,7 @@ export class JournalRoot<Waiter = unknown> {
     return new Journal(id, folder, this.#journalSettings, {
       ...found,
       kinds: kinds.waiting(found.segments),
+      keyed,
     });
   }
 
@@ -410,6 +416,11 @@ export class JournalRoot<Waiter = unknown> {
   #warn(sentence: string, cause: unknown): void {
     this.#host.warn(journalError(sentence, cause));
   }
+}
+
+function withoutData(record: JobRecord): KeyedRecord['record'] {
+  const { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate } = record;
+  return { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate };
 }
 
 function isFull(cause: unknown): boolean {

@@ -5,6 +5,7 @@ import { Appending } from './appending.ts';
 import { frameKinds } from './frame.ts';
 import { journalError } from './journal-error.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
+import type { JobRecord } from './job-record.ts';
 import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
 import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
@@ -37,6 +38,13 @@ export interface JobPlace {
   readonly offset: number;
 }
 
+/** A job that was deferred with `onDuplicate`. */
+export interface KeyedRecord {
+  readonly number: number;
+  /** Without its data. */
+  readonly record: Omit<JobRecord, 'json' | 'context' | 'options' | 'attempt'>;
+}
+
 /**
  * One folder of segments: this process's own, or an adopted one. Knows the state of each job, and forgets finished
  * ones.
@@ -51,6 +59,8 @@ export class Journal<Waiter = unknown> {
   readonly tries: Tries;
   /** The jobs that waited in it when it was adopted, by kind. */
   readonly found: readonly KindCount[];
+  /** Those of them whose keys are taken. */
+  readonly keyed: readonly KeyedRecord[];
   /** The last life of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
@@ -79,6 +89,7 @@ export class Journal<Waiter = unknown> {
           nextSegment: number;
           tries: Tries;
           kinds: readonly KindCount[];
+          keyed: readonly KeyedRecord[];
         }
       | undefined = undefined,
   ) {
@@ -91,6 +102,7 @@ export class Journal<Waiter = unknown> {
     this.generations = found?.generations ?? {};
     this.tries = found?.tries ?? new Tries();
     this.found = found?.kinds ?? [];
+    this.keyed = found?.keyed ?? [];
     this.#signedAtMs = settings.clock.now();
     this.#nextJob = found?.nextJob ?? 1;
     this.#appending = new Appending<Waiter>(this, found?.nextSegment ?? 1, {
@@ -208,6 +220,23 @@ export class Journal<Waiter = unknown> {
     const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
     if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
     return { journal: this as Journal, segment, number, offset };
+  }
+
+  /** The place of a job that waits on disk alone; undefined when there is none. */
+  waitingAt(number: number): JobPlace | undefined {
+    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
+    if (segment?.stateOf(number) !== jobStates.waiting) return undefined;
+    return { journal: this as Journal, segment, number, offset: 0 };
+  }
+
+  /** A job that was found is not needed: no lane has it yet. */
+  giveUpFound(
+    place: JobPlace,
+    { sink, job }: { readonly sink: string; readonly job: string },
+  ): void {
+    this.done(place);
+    const kind = this.found.find((each) => each.sink === sink && each.job === job);
+    if (kind !== undefined) kind.jobs--;
   }
 
   /** The job is no longer needed: it was delivered, withdrawn, dropped, or is a dead letter. */

@@ -59,6 +59,7 @@ export class Admission {
     backlogs.of(place.journal)!.add(job.deferredAtMs);
     job.counts!.spilled(1, job.deferredAtMs);
     job.isSpilled = true;
+    if (job.onDuplicate !== undefined) this.#parts.host.keyed.putOnDisk(job, false);
     stats.spilled++;
   }
 
@@ -68,6 +69,7 @@ export class Admission {
     if (host.desk.shelve(job)) {
       job.isSpilled = true;
       delayed.putOnDisk(job.place!, waitMs);
+      if (job.onDuplicate !== undefined) host.keyed.putOnDisk(job, true);
       return 'later';
     }
     if (this.#isTooMuch(job)) return undefined;
@@ -78,6 +80,7 @@ export class Admission {
   /** A delayed job could not be written. */
   takeBack(job: PendingJob): void {
     job.isSpilled = false;
+    if (job.onDuplicate !== undefined) this.#parts.host.keyed.loaded(job);
     this.#delayInMemory(job, Math.max(0, this.#parts.delayed.waitMs(job)));
   }
 

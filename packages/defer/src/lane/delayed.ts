@@ -13,6 +13,7 @@ import type { Room } from './room.ts';
 const mostReadAtOnce = 1_000;
 const readAgainMs = 1_000;
 const lookAgainMs = 10;
+const fewestObsolete = 64;
 
 /** Who gets the jobs whose time has come. */
 interface Receiver {
@@ -38,6 +39,8 @@ export class Delayed {
   readonly #inMemory = new DueHeap<PendingJob>();
   readonly #alarm: Alarm;
   #reading = 0;
+  /** Of those in memory. */
+  #obsolete = 0;
 
   constructor(clock: Clock, options: ResolvedLane, room: Room, receiver: Receiver) {
     this.#clock = clock;
@@ -48,12 +51,12 @@ export class Delayed {
   }
 
   get length(): number {
-    return this.#onDisk.length + this.#inMemory.length + this.#reading;
+    return this.#onDisk.length + this.inMemory + this.#reading;
   }
 
   /** Those of them that take room in memory. */
   get inMemory(): number {
-    return this.#inMemory.length;
+    return this.#inMemory.length - this.#obsolete;
   }
 
   /** Wall clock of the next one. */
@@ -78,16 +81,35 @@ export class Delayed {
     this.#setAlarm();
   }
 
+  /** One of those on disk is not needed any more. */
+  giveUpOnDisk(): void {
+    this.#onDisk.giveUp();
+  }
+
+  /** One of those in memory is obsolete. */
+  giveUpInMemory(): void {
+    this.#obsolete++;
+    if (this.#obsolete < fewestObsolete || this.#obsolete < this.#inMemory.length / 2) return;
+    this.#inMemory.keep(({ isObsolete }) => !isObsolete);
+    this.#obsolete = 0;
+  }
+
   putInMemory(job: PendingJob, waitMs: number): void {
     job.dueAtMs = this.#clock.now() + waitMs;
+    job.isDelayed = true;
     this.#inMemory.push(job);
     this.#setAlarm();
   }
 
   /** A job in memory whose time has come. */
   take(now: number): PendingJob | undefined {
-    const isDue = (this.#inMemory.peek()?.dueAtMs ?? Infinity) <= now;
-    return isDue ? this.#inMemory.pop() : undefined;
+    while ((this.#inMemory.peek()?.dueAtMs ?? Infinity) <= now) {
+      const job = this.#inMemory.pop()!;
+      job.isDelayed = false;
+      if (!job.isObsolete) return job;
+      this.#obsolete--;
+    }
+    return undefined;
   }
 
   /** Reads those whose time has come, as far as there is room. */

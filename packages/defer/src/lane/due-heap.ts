@@ -40,6 +40,14 @@ export class DueHeap<T extends { readonly dueAtMs: number }> {
     return first;
   }
 
+  /** Forgets the others. */
+  keep(isMeant: (item: T) => boolean): void {
+    // An array in order is a heap.
+    const kept = this.#items.filter(isMeant).sort((a, b) => a.dueAtMs - b.dueAtMs);
+    this.#items.length = 0;
+    for (const item of kept) this.#items.push(item);
+  }
+
   *[Symbol.iterator](): Generator<T> {
     yield* this.#items;
   }

@@ -12,11 +12,18 @@ export class DueOnDisk {
   #offsets = new Float64Array(fewest);
   #places = new Uint16Array(fewest);
   #length = 0;
+  /** Jobs in the heap that are not needed any more: each is found out when its time has come. */
+  #obsolete = 0;
   /** Slots of those that are finished are used again. */
   readonly #journals: (Journal | undefined)[] = [];
 
   get length(): number {
-    return this.#length;
+    return this.#length - this.#obsolete;
+  }
+
+  /** One of the jobs is not needed any more, as its journal says. */
+  giveUp(): void {
+    this.#obsolete++;
   }
 
   get nextDueAtMs(): number | undefined {
@@ -42,6 +49,7 @@ export class DueOnDisk {
     const place = journal?.placeOf(this.#numbers[0]!, this.#offsets[0]!);
     this.#length--;
     this.#sink(this.#length);
+    if (place === undefined && this.#obsolete > 0) this.#obsolete--;
     const size = this.#dueAtMs.length;
     // A burst must not keep its room forever.
     if (size > fewest && this.#length < size / 4) this.#resize(size / 2);

@@ -100,6 +100,7 @@ export class FromDisk {
         const waitMs = this.delayed.waitMs(record);
         if (waitMs > 0) {
           this.delayed.putOnDisk(place, waitMs);
+          if (record.onDuplicate !== undefined) host.keyed.delay(record, place);
           continue;
         }
       }
@@ -108,6 +109,7 @@ export class FromDisk {
       job.redelivered = isReplayed;
       job.counts = counts;
       room.load(job);
+      if (job.onDuplicate !== undefined) host.keyed.loaded(job);
       const isSuspect = options.sink.runsHere === true && suspects.take(job);
       if (!isSuspect) gathering.push(job, host.clock);
     }
@@ -128,13 +130,18 @@ export class FromDisk {
 
   async #takeParked(now: number, mostJobs: number, mostLength: number): Promise<void> {
     const { parking, room, host, gathering, options } = this.#parts;
-    const { jobs, lost, cause, trouble } = await parking.take(now, mostJobs, mostLength);
+    const { jobs, lost, obsolete, cause, trouble } = await parking.take(now, mostJobs, mostLength);
     if (this.#parts.isClosed()) return;
     for (const job of jobs) {
       job.restore = host.restoreFrom(job.context);
       job.counts!.readBack(job.deferredAtMs);
       room.load(job);
       gathering.push(job, host.clock);
+    }
+    for (const job of obsolete) {
+      job.counts!.gaveUp();
+      gathering.release(job);
+      host.desk.obsolete(job);
     }
     if (lost.length > 0) {
       const sentence = `${lost.length} jobs cannot be read back from the journal.`;

@@ -1,5 +1,6 @@
 import { captureAsyncContext } from '../job/async-context.ts';
-import type { Journal } from '../journal/journal.ts';
+import type { JobPlace, Journal } from '../journal/journal.ts';
+import { jobStates } from '../journal/segment.ts';
 import type { PendingJob } from './pending-job.ts';
 import { retry } from '../sink.ts';
 import { Admission } from './admission.ts';
@@ -10,6 +11,7 @@ import { Doubt } from './doubt.ts';
 import { Drops } from './drops.ts';
 import { FromDisk } from './from-disk.ts';
 import { Gathering } from './gathering.ts';
+import type { KeyedLane } from './keyed-jobs.ts';
 import type { ResolvedLane } from './lane-options.ts';
 import type { LaneHost } from './lane-host.ts';
 import { LaneView } from './lane-view.ts';
@@ -24,7 +26,7 @@ import type { JobStats } from './job-stats.ts';
 import type { Waiting } from './waiting.ts';
 
 /** The queue of one sink: gathers jobs, sends the batches, and reports their outcomes. */
-export class Lane {
+export class Lane implements KeyedLane {
   readonly options: ResolvedLane;
   readonly stats: LaneStats = new LaneStats();
   readonly #host: LaneHost;
@@ -167,6 +169,32 @@ export class Lane {
   forget(journal: Journal, jobs: number): void {
     this.stats.dropped.overflow += jobs;
     this.#backlogs.of(journal)!.waiting -= jobs;
+  }
+
+  /** It is being sent. */
+  isOnItsWay(job: PendingJob): boolean {
+    return this.#onTheirWay.has(job);
+  }
+
+  /** A job in memory is obsolete: it is dropped when its turn has come, or at once where that may take long. */
+  giveUpInMemory(job: PendingJob): void {
+    if (!job.isDelayed) return;
+    job.counts!.loaded++;
+    this.#room.unload(job);
+    this.#host.desk.obsolete(job);
+    job.strip();
+    this.#delayed.giveUpInMemory();
+  }
+
+  /** A job on disk alone is not needed any more. */
+  giveUp(place: JobPlace, job: string, isDelayed: boolean): void {
+    const isWaiting = place.segment.stateOf(place.number) === jobStates.waiting;
+    place.journal.done(place);
+    if (isDelayed) this.#delayed.giveUpOnDisk();
+    if (!isWaiting) return;
+    const backlog = this.#backlogs.of(place.journal);
+    if (backlog !== undefined) backlog.waiting--;
+    this.stats.byName.of(job).gaveUp();
   }
 
   /** Calls back when there is room again, first come, first served. */
@@ -312,7 +340,7 @@ export class Lane {
     gathering.takeBackDue(now);
     this.#fromDisk.takeDue(now);
     const suspect = this.#suspects.next(this.#onTheirWay.size === 0);
-    if (suspect !== undefined) void this.#send([suspect]);
+    if (suspect !== undefined && !this.#sendNeeded([suspect])) this.#nextSuspect();
     while (!this.#suspects.isAlone && !gathering.isEmpty && this.#onTheirWay.hasRoom) {
       const breakerMs = this.#onTheirWay.breaker.waitMs(now);
       if (breakerMs === undefined) break;
@@ -324,7 +352,7 @@ export class Lane {
         break;
       }
       const batch = gathering.take(now, this.#doubt.limit);
-      if (batch.length > 0) void this.#send(batch);
+      this.#sendNeeded(batch);
       // One says as much of a sink that fails as many, and there may be many small ones.
       if (this.#onTheirWay.breaker.isFailing) break;
     }
@@ -337,6 +365,18 @@ export class Lane {
       if (dueAtMs !== undefined) this.#alarm.ringIn(Math.max(0, dueAtMs - now), now);
     }
     this.#tellIdle();
+  }
+
+  #nextSuspect(): void {
+    this.#suspects.isAlone = false;
+    this.#schedule();
+  }
+
+  /* False when none of them is needed any more. */
+  #sendNeeded(batch: readonly PendingJob[]): boolean {
+    const needed = this.#host.keyed.isUsed ? this.#results.dropObsolete(batch) : batch;
+    if (needed.length > 0) void this.#send(needed);
+    return needed.length > 0;
   }
 
   async #send(batch: readonly PendingJob[]): Promise<void> {

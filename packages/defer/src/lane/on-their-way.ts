@@ -32,6 +32,11 @@ export class OnTheirWay {
     return [...this.#batches].flat();
   }
 
+  has(job: PendingJob): boolean {
+    for (const batch of this.#batches) if (batch.includes(job)) return true;
+    return false;
+  }
+
   /** The first job of each batch, which is its oldest. */
   *firsts(): Generator<PendingJob | undefined> {
     for (const batch of this.#batches) yield batch[0];

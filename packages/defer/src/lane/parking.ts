@@ -15,6 +15,8 @@ export interface ParkedJobs {
   readonly jobs: readonly PendingJob[];
   /** Cannot be read any more, for this reason. */
   readonly lost: readonly PendingJob[];
+  /** Are not to be sent any more. */
+  readonly obsolete: readonly PendingJob[];
   readonly cause: unknown;
   /** Why some cannot be read for now; they are tried again. */
   readonly trouble: DeferError | undefined;
@@ -76,10 +78,12 @@ export class Parking {
   async take(now: number, mostJobs: number, mostLength: number): Promise<ParkedJobs> {
     const due = new Map<unknown, PendingJob>();
     const lost: PendingJob[] = [];
+    const obsolete: PendingJob[] = [];
     const most = Math.min(mostReadAtOnce, mostJobs);
     while (due.size < most && (this.#heap.peek()?.dueAtMs ?? Infinity) <= now) {
       const job = this.#heap.pop()!;
-      if (isThere(job)) due.set(job.place, job);
+      if (job.isObsolete) obsolete.push(job);
+      else if (isThere(job)) due.set(job.place, job);
       else lost.push(job);
     }
     this.#leaving = due.size;
@@ -106,7 +110,7 @@ export class Parking {
     putBack(read.unread, now + lookAgainMs);
     putBack(read.stuck, now + readAgainMs);
     lost.push(...due.values());
-    return { jobs, lost, cause: read.cause, trouble: read.trouble };
+    return { jobs, lost, obsolete, cause: read.cause, trouble: read.trouble };
   }
 }
 

@@ -3,7 +3,7 @@ import type { JobRecord } from '../journal/job-record.ts';
 import type { DeferContext, Delivery, RunDelivery } from '../sink.ts';
 import type { Restore } from '../job/async-context.ts';
 import type { JobCounts } from '../job/job-counts.ts';
-import type { Level, When } from '../job/level.ts';
+import type { Level, OnDuplicate, When } from '../job/level.ts';
 
 /** The result of `defer()`. */
 export interface Deferred {
@@ -51,8 +51,11 @@ export class PendingJob implements Deferred, Delivery, JobRecord, Settling {
   readonly deferredAtMs: number;
   context: DeferContext | undefined;
   options: Readonly<Record<string, unknown>> | undefined;
-  readonly runAtMs: number | undefined;
-  readonly level: Level;
+  /** Not changed any more once it is recorded, or in its lane. */
+  runAtMs: number | undefined;
+  /** The same. */
+  level: Level;
+  readonly onDuplicate: OnDuplicate | undefined;
   readonly when: When;
   restore: Restore | undefined;
   /** Called before each run that may end the process. */
@@ -85,6 +88,10 @@ export class PendingJob implements Deferred, Delivery, JobRecord, Settling {
   isStripped = false;
   /** Its request is not known for certain: no outcome of a request withdraws it. */
   isShared = false;
+  /** Waits for its time in memory. */
+  isDelayed = false;
+  /** Another one has its place, or it was cancelled: it is not sent any more. */
+  isObsolete = false;
   /** Came out of an outbox, which keeps it until it is delivered. */
   isRelayed = false;
   #waiter: Acknowledgement | undefined = undefined;
@@ -103,6 +110,7 @@ export class PendingJob implements Deferred, Delivery, JobRecord, Settling {
     this.context = record.context;
     this.options = record.options;
     this.runAtMs = record.runAtMs;
+    this.onDuplicate = record.onDuplicate;
     this.level = level;
     this.when = when;
     this.restore = restore;

@@ -161,6 +161,17 @@ export class Results {
     return this.#host.desk.shelve(job);
   }
 
+  /** Without those that are not to be sent any more. */
+  dropObsolete(batch: readonly PendingJob[]): readonly PendingJob[] {
+    if (!batch.some(({ isObsolete }) => isObsolete)) return batch;
+    return batch.filter((job) => {
+      if (!job.isObsolete) return true;
+      this.#finish(job);
+      this.#host.desk.obsolete(job);
+      return false;
+    });
+  }
+
   /** The job can never succeed. */
   die(job: PendingJob, error: unknown): void {
     this.#stats.dead++;

@@ -4,28 +4,29 @@
 const strong =
   'delete destroy remove erase purge truncate logout logoff signout signoff shutdown uninstall unsubscribe deactivate terminate';
 const verbs: Readonly<Record<string, string>> = {
-  en: `${strong} abort accept activate add apply approve archive assign ban block boot buy cancel charge claim clean cleanup clear close
-    commit confirm crash create debit decline decommission decrement demote deploy deposit detach disable disconnect drop
-    dump eject empty enable evict exec execute exit expire expunge flush follow force forget format gc impersonate import increment
-    insert install invalidate invoke invite kill like lock mark merge migrate modify move mute nuke patch pause pay perform
-    persist ping-back post-now prune publish purchase push put quit reboot rebuild recalculate recompute redeem refund regenerate
-    register reindex reject reload rename reopen repair replace requeue resend reset restart restore resume retry revert revoke
-    rollback rotate run save schedule seed send set spawn start stop submit subscribe suspend swap switch sync synchronize
-    tick toggle touch transfer trigger unassign unban unblock undo unfollow unlike unlink unlock unmute unpublish unregister
-    update upgrade upload upsert vote wipe withdraw write zap`,
+  en: `${strong} abort accept ack activate add apply approve archive assign ban block boot bump buy callback cancel charge checkout
+    claim clean cleanup clear close commit confirm crash create cron cronjob debit decline decommission decrement demote deploy deposit
+    dequeue detach disable disconnect drain drop dump eject empty enable enqueue evict exec execute exit expire expunge flush follow
+    force forget format gc generate halt impersonate import increment insert install invalidate invoke invite kill like lock mark merge
+    migrate modify move mute notify nuke optin opt-in optout opt-out patch pause pay perform persist ping-back post-now poweroff prune
+    publish purchase push put quit reboot rebuild recalculate recompute redeem refresh refund regenerate register reindex reject reload
+    rename reopen repair replace reprocess requeue resend reset restart restore resume retry revalidate revert revoke rollback rotate
+    run save schedule seed send set spawn start stop submit subscribe suspend swap switch sync synchronize tick toggle touch transfer
+    trigger unassign unban unblock undo unfollow unlike unlink unlock unmute unpublish unregister update upgrade upload upsert vacuum
+    verify vote webhook wipe withdraw write zap`,
   de: `abbrechen abmelden aktivieren aktualisieren anlegen ausloggen beenden bestaetigen bezahlen deaktivieren entfernen kaufen
-    kuendigen leeren loesche loeschen neustart neustarten senden speichern stornieren verschicken versenden zuruecksetzen
-    losche loschen bestatigen kundigen zurucksetzen`,
-  fr: `acheter activer ajouter annuler arreter confirmer creer deconnecter deconnexion demarrer desabonner desactiver effacer
-    enregistrer envoyer modifier payer redemarrer reinitialiser retirer sauvegarder supprimer vider`,
-  es: `activar actualizar agregar anadir anular apagar aprobar borrar cancelar cerrar comprar confirmar crear desactivar detener
-    eliminar enviar guardar limpiar pagar quitar reiniciar restablecer salir vaciar`,
-  pt: `adicionar apagar aprovar ativar atualizar cancelar comprar criar deletar desativar encerrar enviar excluir limpar pagar parar
-    redefinir reiniciar remover sair salvar`,
+    kuendigen leeren loesche loeschen neustart neustarten senden speichern stornieren verschicken versenden zuruecksetzen losche loschen
+    bestatigen kundigen zurucksetzen`,
+  fr: `acheter activer ajouter annuler arreter confirmer creer deconnecter deconnexion demarrer deployer desabonner desactiver effacer
+    enregistrer envoyer executer modifier publier payer redemarrer reinitialiser retirer sauvegarder supprimer vider`,
+  es: `activar actualizar agregar anadir anular apagar aprobar borrar cancelar cerrar comprar confirmar crear desactivar desconectar
+    desconexion detener ejecutar eliminar enviar guardar publicar limpiar pagar quitar reiniciar restablecer salir vaciar`,
+  pt: `adicionar apagar aprovar ativar atualizar cancelar comprar criar deletar desativar desconectar desligar encerrar enviar executar
+    excluir limpar pagar parar publicar redefinir reiniciar remover sair salvar`,
   it: `acquista aggiorna aggiungi annulla annullare attiva cancella cancellare conferma crea disattiva disconnetti elimina eliminare
-    esci ferma invia inviare paga pagare riavvia rimuovere rimuovi salva svuota`,
-  nl: `afmelden annuleer annuleren betaal betalen bevestig bijwerken herstart leegmaken opslaan stoppen toevoegen uitloggen
-    verstuur versturen verwijder verwijderen verzend verzenden wissen`,
+    esci esegui ferma invia inviare paga pagare riavvia rimuovere rimuovi salva svuota`,
+  nl: `afmelden annuleer annuleren betaal betalen bevestig bijwerken herstart leegmaken opslaan stoppen toevoegen uitloggen verstuur
+    versturen verwijder verwijderen verzend verzenden wissen`,
   pl: 'aktualizuj anuluj dodaj kup potwierdz skasuj usun utworz wyczysc wyloguj wyslij zaplac zapisz zatrzymaj',
   ru: `dobavit ochistit oplatit otmenit otpravit sbros sohranit sozdat udalit vyiti vyhod добавить выйти выход оплатить отменить
     отправить очистить сбросить создать сохранить удалить`,

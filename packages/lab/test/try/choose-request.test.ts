@@ -153,6 +153,12 @@ describe('without a request, redline try', () => {
       '/заказ/удалить',
       '/账户/删除',
       '/アカウント/削除',
+      '/desconectar',
+      '/cron/daily',
+      '/api/revalidate',
+      '/auth/callback',
+      '/newsletter/opt-out',
+      '/queue/drain',
     ];
     const values = ['/users/:id', '/users/{id}', '/files/*', '/a/(\\d+)', '/users/:id(\\d+)/posts'];
     const asked = [
@@ -163,6 +169,8 @@ describe('without a request, redline try', () => {
       '/categories',
       '/setlists',
       '/kills',
+      '/generated-reports',
+      '/webhooks',
     ];
     const picked = pickRoutes([...actions, ...values, ...asked, '/users/:id/remove', '/health']);
     assert.deepEqual(

@@ -188,15 +188,15 @@ const isUninteresting: ReadonlySet<string> = new Set([
 /* Watches one request from its arrival until the cache, or the end of its response. */
 class AheadWatch {
   readonly #reads = new AheadReads();
-  readonly #standIns = new StandIns();
+  readonly #standIns: StandIns;
 
   constructor(request: IncomingMessage) {
-    const raw = request as unknown as Record<string, unknown>;
-    const { headers } = request;
     const reads = this.#reads;
-    this.#standIns.swap(raw, 'headers', new Proxy(headers, new HeadersTrap(reads)), headers);
-    const rawHeaders = new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders'));
-    this.#standIns.swap(raw, 'rawHeaders', rawHeaders);
+    this.#standIns = new StandIns(request);
+    this.#standIns.putHeaders((headers) => new Proxy(headers, new HeadersTrap(reads)));
+    this.#standIns.putRawHeaders(
+      (list) => new Proxy([], new RawHeadersTrap(reads, request, 'rawHeaders', list)),
+    );
     this.#watchPeer(request.socket as object | undefined);
   }
 

@@ -98,6 +98,8 @@ export interface CachedRoute extends KeyRules {
   readonly ahead: AheadOfRoute;
   /** Whether a handler has read a property that something ahead of the cache has set. */
   readsProperties: boolean;
+  /** Whether the address of the client was asked for while a response was made: by its handler, or by a getter of the protocol. */
+  readsPeer: boolean;
   /** Called once `vary` has grown. */
   onVaryGrown: (() => void) | undefined;
   /** Logs why an answer is not kept, once for each reason. */
@@ -147,6 +149,7 @@ export function cachedRoute(
     reads,
     ahead: new AheadOfRoute(isObserved),
     readsProperties: false,
+    readsPeer: false,
     onVaryGrown: undefined,
     warnOnce(reason) {
       if (warned.has(reason)) return;

@@ -73,8 +73,9 @@ interface Seen {
   readonly ahead: AheadReads | 'unknown' | undefined;
 }
 
-/** The reason that is not logged: it is over with the next request. */
+/* Reasons that are not logged: they are over with the next request. */
 export const unknownAhead = 'what ran ahead of the cache was not seen';
+export const unknownPeer = 'who asked for the address of the client was not seen';
 
 /**
  * Why a response may not be kept under the key of its request, by what was read while it was made; undefined if it may.
@@ -91,6 +92,7 @@ export function whyUnkeyed(
   const isSeen = ahead instanceof AheadReads;
   const passedOn = isSeen ? learnedAhead(route, request, ahead) : [];
   if (reads.properties.length > 0) route.readsProperties = true;
+  if (reads.isPeerRead) route.readsPeer = true;
   record(route, reads);
   if (isSeen) recordAhead(route, ahead);
   if (route.identify !== undefined || route.key !== undefined) return undefined;
@@ -122,6 +124,7 @@ function whyNever(
   const who = by === 'handler' ? 'its handler' : 'a provider of its request';
   if (reads.areHeadersListed)
     return `${who} reads all request headers at once, any of which may be in the response: read them by name, a logger within unobserved()`;
+  if (reads.mayBeOfOrigin) return unknownPeer;
   if (reads.isPeerRead)
     return `${who} reads the address of the client, which is not part of the key`;
   const [property] = reads.properties;
@@ -160,7 +163,7 @@ function record(route: CachedRoute, reads: Reads): void {
   for (const name of properties) route.reads.add(name);
   if (reads.areHeadersListed) route.reads.add('all headers');
   if (reads.areCookiesListed) route.reads.add('all cookies');
-  if (reads.isPeerRead) route.reads.add('the address of the client');
+  if (reads.isPeerRead && !reads.mayBeOfOrigin) route.reads.add('the address of the client');
 }
 
 function unkeyedHeaders(

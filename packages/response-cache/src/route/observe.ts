@@ -56,34 +56,33 @@ const ofOrigin = ['protocol', 'host', 'hostname'] as const;
 /** Watches one request while its response is made; `end` gives it back as it was. */
 export class Observation {
   readonly reads: Reads = new Reads();
-  readonly #standIns = new StandIns();
-  readonly #namesOf: (target: object) => readonly PropertyKey[];
+  readonly #standIns: StandIns;
+  readonly #isThorough: boolean;
+  readonly #exemptsOrigin: boolean;
 
   /**
    * @param isThorough whether properties are watched as well that are found by a list of all names alone: those of symbols, and those
    * that are not enumerable. That list takes as long as half of the rest.
+   * @param exemptsOrigin whether getters of the protocol and the host may ask for the address of the client, which takes as long as
+   * all the rest. Without it, that somebody has asked for the address does not say who.
    */
-  constructor(request: CacheRequest, isThorough: boolean) {
-    this.#namesOf = isThorough ? Reflect.ownKeys : Object.keys;
-    const own = request as unknown as Target;
+  constructor(request: CacheRequest, isThorough: boolean, exemptsOrigin: boolean) {
+    this.#isThorough = isThorough;
+    this.#exemptsOrigin = exemptsOrigin;
+    const own = request as unknown as Target & { cookies?: unknown; signedCookies?: unknown };
     // Nest's middleware has Node's own request on Fastify.
     const raw = (own['raw'] ?? own) as Target;
     const { reads } = this;
-    const headers = raw['headers'] as object;
-    // A setter of Node and of the engine keeps them.
-    this.#standIns.swap(raw, 'headers', new Proxy(headers, new HeadersTrap(reads)), headers);
-    this.#standIns.swap(
-      raw,
-      'rawHeaders',
-      new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders')),
+    const standIns = new StandIns(raw);
+    this.#standIns = standIns;
+    standIns.putHeaders((headers) => new Proxy(headers, new HeadersTrap(reads)));
+    standIns.putRawHeaders(
+      (list) => new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders', list)),
     );
-    this.#standIns.swap(raw, 'socket', new Proxy({}, new SocketTrap(reads, raw, 'socket')));
-    for (const name of ofOrigin) this.#exemptGetter(own, name);
-    for (const name of ['cookies', 'signedCookies']) {
-      const cookies = own[name];
-      if (typeof cookies === 'object' && cookies !== null)
-        this.#standIns.swap(own, name, new Proxy(cookies, new CookiesTrap(reads)));
-    }
+    standIns.putSocket((socket) => new Proxy({}, new SocketTrap(reads, raw, 'socket', socket)));
+    if (exemptsOrigin) for (const name of ofOrigin) this.#exemptGetter(own, name);
+    if (own.cookies !== undefined) this.#watchCookies(own, 'cookies');
+    if (own.signedCookies !== undefined) this.#watchCookies(own, 'signedCookies');
     this.#watchProperties(own, 'request');
     if (raw !== own) this.#watchProperties(raw, 'request.raw');
     const { locals } = (own['res'] ?? {}) as { locals?: object };
@@ -93,7 +92,14 @@ export class Observation {
   /** To be called once, when the response is made. */
   end(): Reads {
     this.#standIns.giveBack();
+    this.reads.mayBeOfOrigin = this.reads.isPeerRead && !this.#exemptsOrigin;
     return this.reads;
+  }
+
+  #watchCookies(own: Target, name: 'cookies' | 'signedCookies'): void {
+    const cookies = own[name];
+    if (typeof cookies !== 'object' || cookies === null) return;
+    this.#standIns.put(own, name, new Proxy(cookies, new CookiesTrap(this.reads)));
   }
 
   #exemptGetter(target: Target, name: string): void {
@@ -105,7 +111,7 @@ export class Observation {
   }
 
   #watchProperties(target: Target, of: string): void {
-    for (const name of this.#namesOf(target)) {
+    for (const name of this.#isThorough ? Reflect.ownKeys(target) : Object.keys(target)) {
       if (isKnown(name)) continue;
       const { value, get } = Object.getOwnPropertyDescriptor(target, name)!;
       if (get === undefined && (typeof value === 'function' || !carriedBy(value))) continue;

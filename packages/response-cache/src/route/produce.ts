@@ -7,7 +7,7 @@ import type { CachedRoute } from './cached-route.ts';
 import { ignoreRejection } from '../validate/unawaited.ts';
 import { decisionOn } from './decisions.ts';
 import type { Exchange } from './exchange.ts';
-import { unknownAhead, whyUnkeyed } from './key-by-reads.ts';
+import { unknownAhead, unknownPeer, whyUnkeyed } from './key-by-reads.ts';
 import { takeHead, varyNames } from './kept-head.ts';
 import { namesCaller } from './named-caller.ts';
 import { AheadReads } from './ahead.ts';
@@ -34,7 +34,9 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
     : undefined;
   // Its handler reads the same properties of each request, as far as it does so at all.
   const isThorough = ahead !== undefined || route.ahead.isUnseen || route.readsProperties;
-  const observation = route.isObserved ? new Observation(request, isThorough) : undefined;
+  const observation = route.isObserved
+    ? new Observation(request, isThorough, isThorough || route.readsPeer)
+    : undefined;
   if (observation !== undefined && ahead instanceof AheadReads) ahead.passTo(observation.reads);
   let reads: Reads | undefined;
   let value: unknown;
@@ -58,7 +60,7 @@ export async function produce(run: () => unknown, exchange: Exchange): Promise<u
   if (!isKeyedByVary(route, before, after)) return unshared(value);
 
   if (unkeyed !== undefined) {
-    if (unkeyed !== unknownAhead) route.warnOnce(unkeyed);
+    if (unkeyed !== unknownAhead && unkeyed !== unknownPeer) route.warnOnce(unkeyed);
     return unshared(value);
   }
 

@@ -8,6 +8,8 @@ export class Reads {
   areCookiesListed = false;
   /** Whether the connection was asked who the client is. */
   isPeerRead = false;
+  /** Whether only a getter of the protocol or the host may have asked it. */
+  mayBeOfOrigin = false;
   /** Properties of the request, or of `response.locals`, that something ahead of the cache has set. */
   readonly properties: string[] = [];
 

@@ -80,21 +80,22 @@ export class CookiesTrap extends NamesTrap {
 /* Stands for what the request itself has, or what its prototype makes at the first read. */
 abstract class LazyTrap implements ProxyHandler<object> {
   protected readonly reads: Reads;
-  readonly #prototype: object;
   readonly #request: object;
   readonly #name: string;
   #real: object | undefined;
 
-  constructor(reads: Reads, request: Record<string, unknown>, name: string) {
+  /** @param own what the request itself has; undefined where its prototype makes it */
+  constructor(reads: Reads, request: object, name: string, own: object | undefined) {
     this.reads = reads;
     this.#request = request;
     this.#name = name;
-    this.#prototype = Object.getPrototypeOf(request) as object;
-    if (Object.hasOwn(request, name)) this.#real = request[name] as object;
+    this.#real = own;
   }
 
   protected get real(): object {
-    return (this.#real ??= Reflect.get(this.#prototype, this.#name, this.#request) as object);
+    if (this.#real !== undefined) return this.#real;
+    const prototype = Object.getPrototypeOf(this.#request) as object;
+    return (this.#real = Reflect.get(prototype, this.#name, this.#request) as object);
   }
 
   protected abstract note(name: PropertyKey): void;

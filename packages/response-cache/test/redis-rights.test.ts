@@ -159,6 +159,23 @@ describe('A user of Redis', { skip }, () => {
 });
 
 describe('A Redis that refuses writes', { skip }, () => {
+  for (const [name, write] of Object.entries({
+    set: (cache) => cache.set('key', 1),
+    delete: (cache) => cache.delete('key'),
+    invalidate: (cache) => cache.invalidate('tag'),
+  } satisfies Record<string, (cache: JsonCache) => Promise<void>>)) {
+    it(`is down for a cache that calls ${name}() alone, too, and says so once`, async () => {
+      await using trial = await tryWith(['get', 'mget'], features[1]!);
+      const { cache, lines } = trial;
+      for (let count = 0; count < 3; count += 1)
+        await assert.rejects(write(cache), { code: 'ERR_REDLINE_CACHE_STORE_DOWN' });
+      await until('it is down', () => cache.isStoreDown);
+      assert.equal(lines.length, 1);
+      assert.match(lines[0]!, /is down.*has no permissions/);
+      assert.ok(cache.stats.storeErrors > 0);
+    });
+  }
+
   for (const [what, refuse] of [
     ['is full', ['CONFIG', 'SET', 'maxmemory', '1', 'maxmemory-policy', 'noeviction']],
     ['is a replica', ['REPLICAOF', '127.0.0.1', '1']],

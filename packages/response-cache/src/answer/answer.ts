@@ -30,6 +30,8 @@ export class Answer implements AnswerFacts {
   currentIn: number | undefined;
   /** Whether one of its tags was invalidated softly since it was made. @internal */
   isOutdated: boolean;
+  /** Whether its head can be given to a response, which is found out once. @internal */
+  isHeadWhole: boolean;
   /** The list of tags that it was last found to have. @internal */
   hasTagsOf: readonly string[] | undefined;
 
@@ -46,6 +48,7 @@ export class Answer implements AnswerFacts {
     this.currentIn = undefined;
     this.hasTagsOf = undefined;
     this.isOutdated = false;
+    this.isHeadWhole = facts.head === '';
   }
 }
 

@@ -38,6 +38,8 @@ export interface AnswerOptions {
    * @default none
    */
   tags?: readonly string[] | true | undefined;
+  /** Whether a kept `head` can be given to a response; one that was damaged counts as none. @internal */
+  isHead?: ((head: string) => boolean) | undefined;
   /** Tags that every response has, where the producer supplies them: a kept one without is not used. @internal */
   leastTags?: readonly string[] | undefined;
   /**

@@ -141,7 +141,7 @@ export class Answers {
   }
 
   #peekAt(found: Answer, key: string, options: AnswerOptions): Peeked {
-    if (!this.#hasTags(found, options)) return undefined;
+    if (!this.#isUsable(found, options)) return undefined;
     const use = useOf(found, options);
     if (use === 'not at all') return undefined;
     if (use !== 'as it is' && this.#productions.running(key) === undefined)
@@ -265,7 +265,7 @@ export class Answers {
     produce: Producer,
     options: AnswerOptions,
   ): Kept | Promise<Outcome> {
-    if (!this.#hasTags(found, options)) return this.#miss(key, produce, options, found.seal);
+    if (!this.#isUsable(found, options)) return this.#miss(key, produce, options, found.seal);
     const use = useOf(found, options);
     if (use === 'not at all') return this.#miss(key, produce, options, found.seal);
     if (use === 'as it is') {
@@ -332,10 +332,14 @@ export class Answers {
   }
 
   /**
-   * Whether `found` has the tags that a response made now would have: one of an earlier release may lack some, and an
-   * invalidation of those would not reach it.
+   * Whether `found` has a head that is not damaged, and the tags that a response made now would have: one of an earlier release may
+   * lack some, and an invalidation of those would not reach it.
    */
-  #hasTags(found: Answer, options: AnswerOptions): boolean {
+  #isUsable(found: Answer, options: AnswerOptions): boolean {
+    if (!found.isHeadWhole) {
+      if (options.isHead?.(found.head) === false) return false;
+      found.isHeadWhole = true;
+    }
     const tags = namedTagsOf(options);
     // One comparison, where the caller gives the same list each time, as a route does.
     if (tags === undefined || found.hasTagsOf === tags) return true;

@@ -254,8 +254,9 @@ export class JsonCache {
     const { tags: versions } = this.#store;
     if (versions === undefined) throw lacks('tags', 'invalidate');
     this.#productions.forgetTagged(new Set(typeof tags === 'string' ? [tags] : tags));
-    await this.#reach(named.join(', '), 'invalidated', () => versions.invalidate(list));
-    tell('drop', this.name, named.join(', '));
+    const names = named.join(', ');
+    await this.#reach(names, 'invalidated', () => versions.invalidate(list));
+    tell('drop', this.name, names);
   }
 
   /**
@@ -320,6 +321,8 @@ export class JsonCache {
       const acted = act();
       if (acted instanceof Object) await this.#health.withinDeadline(what, acted);
     } catch (error) {
+      this.#counters.storeErrors += 1;
+      this.#health.refuse(this.#keyPrefix + what, error);
       throw notDone(what, done, error);
     }
   }

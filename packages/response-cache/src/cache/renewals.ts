@@ -92,8 +92,9 @@ export class Renewals {
       if (typeof raw === 'string' && raw.endsWith(old.seal)) return true;
       await this.#settle(key, true);
       return false;
-    } catch {
+    } catch (error) {
       // The old value is still good, and the next caller tries again.
+      this.#health.refuse(key, error);
       return false;
     }
   }

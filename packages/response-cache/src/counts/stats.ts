@@ -22,7 +22,7 @@ export interface JsonCacheStats {
   readonly unshared: number;
   /** Values written to the store. */
   readonly stores: number;
-  /** Values the store refused. */
+  /** Writes the store refused: of values, deletions and invalidations. */
   readonly storeErrors: number;
   /** Responses that the HTTP engine keeps since: it counts their hits itself. */
   readonly engineKept: number;

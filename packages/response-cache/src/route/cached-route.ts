@@ -7,6 +7,7 @@ import {
 } from '../encoding/compress-options.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import { AheadOfRoute } from './ahead.ts';
+import { isHead } from './kept-head.ts';
 import { listRoute } from './listed-routes.ts';
 import type { CachePolicy, Identify, Place } from './policy.ts';
 import type { Cookies, ReadsMeaning } from './policy.ts';
@@ -178,5 +179,6 @@ export function answerOptions(route: CachedRoute, request: object): AnswerOption
     // A shelf that is not the store's has to know which response it has, and how long it may keep that.
     dated: route.headers.size > 0 || route.at === 'engine' || route.compression !== undefined,
     name: route.name,
+    isHead,
   };
 }

@@ -1,3 +1,4 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Headers, ResponsePort } from './response-port.ts';
 
 /* What belongs to one response or one connection, and not to the answer. */
@@ -42,6 +43,21 @@ export function takeHead(
     ...(removed.length === 0 ? {} : { removed }),
   };
   return JSON.stringify(head);
+}
+
+/** Whether a stored text is a head that a response takes: a damaged one would fail each response until it expires. */
+export function isHead(text: string): boolean {
+  try {
+    const head = JSON.parse(text) as Head;
+    const { status = 200, headers = {}, removed = [] } = head;
+    if (!(Number.isInteger(status) && status >= 200 && status < 600)) return false;
+    for (const name of [...Object.keys(headers), ...removed]) validateHeaderName(name);
+    for (const [name, value] of Object.entries(headers))
+      for (const each of [value].flat()) validateHeaderValue(name, each as string);
+    return typeof headers === 'object' && Array.isArray(removed);
+  } catch {
+    return false;
+  }
 }
 
 /** Gives a response the head of the answer that was made for another. */

@@ -29,8 +29,12 @@ local now = redis.pcall('GET', KEYS[1])
 if type(now) == 'table' then now = false end
 local isThere = now and string.sub(now, -#ARGV[2]) == ARGV[2]
 if ARGV[1] == 'take' then
-  -- One without an end, which no lease of ours is, would never be free.
-  local isStuck = now and string.sub(now, 1, 7) == '\\1lease:' and redis.call('PTTL', KEYS[1]) < 0
+  -- One without an end, or with a later one than any lease of ours, would hold up everybody.
+  local isStuck = false
+  if now and string.sub(now, 1, 7) == '\\1lease:' then
+    local left = redis.call('PTTL', KEYS[1])
+    isStuck = left < 0 or left > tonumber(ARGV[4])
+  end
   if not now or now == '' or isStuck or (ARGV[2] ~= '' and isThere) then redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4]) end
   return 1
 end

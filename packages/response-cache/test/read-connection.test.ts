@@ -170,7 +170,8 @@ describe('a connection for reads to something that is no Redis', { skip }, () =>
           const isOurs = to === undefined && text.startsWith('*2\r\n$5\r\nHELLO');
           if (isOurs) {
             socket.removeAllListeners('data');
-            socket.write('%1\r\n+proto\r\n:3\r\n');
+            // And to ROLE, which comes with it.
+            socket.write('%1\r\n+proto\r\n:3\r\n*1\r\n+master\r\n');
             socket.on('data', (command: Buffer) => {
               if (!command.includes('MGET')) return socket.write('*1\r\n+master\r\n');
               wasAsked = true;

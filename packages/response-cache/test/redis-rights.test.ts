@@ -147,6 +147,21 @@ describe('A user of Redis', { skip }, () => {
     }
   });
 
+  for (const [at, missing, line] of [
+    [2, 'role', /redisStore reads over the client.*no permissions.*'role'/],
+    [3, 'client|tracking', /tieredStore is redisStore.*no permissions.*'client\|tracking'/],
+  ] as const)
+    it(`who lacks ${missing} for ${features[at]!.name} is told by one line, and has a cache`, async () => {
+      const feature = features[at]!;
+      const rights = feature.commands.filter((command) => command !== missing);
+      await using trial = await tryWith(rights, feature);
+      await until('it is told', () => trial.lines.length > 0);
+      await feature.use(trial.cache);
+      assert.equal(trial.lines.length, 1);
+      assert.match(trial.lines[0]!, line);
+      assert.equal(trial.cache.isStoreDown, false);
+    });
+
   it('is what the guide says', () => {
     const path = new URL('../../../docs/guide/json-cache.md', import.meta.url);
     const guide = readFileSync(path, 'utf8');

@@ -75,6 +75,7 @@ export class JsonCache {
     this.#ttl = ttl;
     this.#keyPrefix = keyPrefix;
     this.#health = new StoreHealth(store, timeoutMs, logger, name);
+    store.watchFaults?.((fault) => this.#health.warn(`The store of the JSON cache: ${fault}`));
     const count: Count = (what, key) => {
       this.#counters[what] += 1;
       tell(what, name, key);

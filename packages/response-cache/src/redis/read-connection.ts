@@ -17,7 +17,7 @@ export class ReadConnection {
   #last: Promise<void> | undefined;
 
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the client is a Cluster, or does not say where its server is. */
-  constructor(client: object, commands: RedisCommands) {
+  constructor(client: object, commands: RedisCommands, onRefused: (reason: string) => void) {
     const who = 'redisStore with readConnection';
     const servers = serversOf(client, { who, otherwise: 'leave out readConnection' });
     if (servers.isCluster)
@@ -26,7 +26,7 @@ export class ReadConnection {
         'redisStore cannot read a Cluster over one connection: leave out readConnection, or use tieredStore, which has one to each master.',
       );
     this.#client = commands;
-    this.#wires = new Wires(servers, silenceMs);
+    this.#wires = new Wires(servers, silenceMs, { onRefused });
   }
 
   /** The commands of the client, of which those that read a turn's keys take this way. */

@@ -1,6 +1,7 @@
 import { appName } from './app-name.ts';
 import { within } from '../outages/within.ts';
 import { aBoolean, aText, checkValues } from '../validate/check-values.ts';
+import { Faults } from '../store/faults.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import { ReadConnection } from './read-connection.ts';
@@ -49,6 +50,8 @@ export class RedisStore implements JsonStore {
   readonly #reads: RedisReads;
   readonly #keyPrefix: string;
   readonly #readConnection: ReadConnection | undefined;
+  readonly #faults = new Faults();
+  readonly watchFaults: Faults['watch'] = this.#faults.watch;
 
   constructor(client: RedisClient, options: RedisStoreOptions) {
     refuseUnknown('redisStore', options, { keyPrefix: true, readConnection: true });
@@ -56,7 +59,11 @@ export class RedisStore implements JsonStore {
     this.#client = commandsOf(client);
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
     if (options.readConnection === true)
-      this.#readConnection = new ReadConnection(client, this.#client);
+      this.#readConnection = new ReadConnection(client, this.#client, (reason) =>
+        this.#faults.tell(
+          `redisStore reads over the client, although it has a readConnection: Redis refuses that: ${reason}`,
+        ),
+      );
     this.#reads = new RedisReads(this.#readConnection?.commands ?? this.#client);
     this.tags = new RedisTagVersions(this.#client, this.#reads, this.#keyPrefix);
   }

@@ -59,6 +59,7 @@ export function compressed(store: JsonStore, options: CompressedOptions = {}): J
     }),
     ...(store.claim && { claim: (key, ms) => store.claim!(key, ms) }),
     ...(store.drops && { drops: store.drops }),
+    ...(store.watchFaults && { watchFaults: (listener) => store.watchFaults!(listener) }),
     ...(store.close && { close: () => store.close!() }),
     holdsForeignValue: (error) => store.holdsForeignValue?.(error) === true,
   };

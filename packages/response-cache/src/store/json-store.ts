@@ -51,6 +51,11 @@ export interface JsonStore {
    */
   readonly drops?: Drops;
 
+  /**
+   * Calls `listener` with what keeps the store from working as it was asked to, while it still works. The cache logs it.
+   */
+  watchFaults?(listener: (fault: string) => void): void;
+
   /** Closes what the store itself has opened. */
   close?(): void;
 

@@ -3,6 +3,7 @@ import { isLease } from '../store/lease.ts';
 import { NearReads } from './near-reads.ts';
 import type { Shelf } from '../store/shelf.ts';
 import type { Servers } from '../wire/servers.ts';
+import type { WireListener } from '../wire/wire.ts';
 import { Wires } from '../wire/wires.ts';
 
 /* What a value costs beside its characters: its entry, and that of the Map. */
@@ -22,9 +23,13 @@ export class Near {
   #changes = 0;
   #losses = 0;
 
-  constructor(shelf: Shelf, servers: Servers, silenceMs: number) {
+  constructor(
+    shelf: Shelf,
+    servers: Servers,
+    { silenceMs, onRefused }: { silenceMs: number; onRefused: (reason: string) => void },
+  ) {
     this.#shelf = shelf;
-    this.#wires = new Wires(servers, silenceMs, {
+    const listener: WireListener = {
       onInvalidated: (keys) => {
         if (keys === undefined) this.dropAll();
         else for (const key of keys) this.drop(key);
@@ -33,7 +38,8 @@ export class Near {
         this.#losses += 1;
         this.dropAll();
       },
-    });
+    };
+    this.#wires = new Wires(servers, silenceMs, { listener, onRefused });
   }
 
   /** Whether everything may be kept here. */

@@ -1,4 +1,5 @@
 import type { Drops } from '../store/drops.ts';
+import { Faults } from '../store/faults.ts';
 import type { Found, JsonStore } from '../store/json-store.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import {
@@ -64,6 +65,8 @@ export class TieredStore implements JsonStore {
   readonly #shelf: Shelf;
   readonly #near: Near;
   readonly #silenceMs: number;
+  readonly #faults = new Faults();
+  readonly watchFaults: Faults['watch'] = this.#faults.watch;
 
   constructor(client: RedisClient, options: TieredStoreOptions) {
     refuseUnknown('tieredStore', options, { keyPrefix: true, maxBytes: true, maxSilenceMs: true });
@@ -75,7 +78,13 @@ export class TieredStore implements JsonStore {
       maxSize: positiveInteger('maxBytes', maxBytes),
     });
     this.#silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
-    this.#near = new Near(this.#shelf, serversOf(client, connecting), this.#silenceMs);
+    this.#near = new Near(this.#shelf, serversOf(client, connecting), {
+      silenceMs: this.#silenceMs,
+      onRefused: (reason) =>
+        this.#faults.tell(
+          `tieredStore is redisStore, and keeps nothing in this process: Redis refuses its connection for invalidations: ${reason}`,
+        ),
+    });
     this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
     const [near, redis] = [this.#near, this.#redis];
     this.drops = {

@@ -17,6 +17,8 @@ export interface WireOptions {
   /** Hears which of the keys that were read have changed; without one Redis need not remember them. */
   readonly listener?: WireListener;
   readonly isInCluster?: boolean;
+  /** Hears why the server does not take the connection, or a command that it needs: mostly for want of a right. */
+  readonly onRefused?: (reason: string) => void;
 }
 
 interface Pending {
@@ -40,6 +42,7 @@ export class Wire {
   readonly #silenceMs: number;
   readonly #listener: WireListener | undefined;
   readonly #isInCluster: boolean;
+  readonly #onRefused: ((reason: string) => void) | undefined;
   #socket: Socket | undefined;
   #pending: Pending[] = [];
   #out = '';
@@ -49,8 +52,12 @@ export class Wire {
   #timer: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(address: ServerAddress, { silenceMs, listener, isInCluster = false }: WireOptions) {
+  constructor(
+    address: ServerAddress,
+    { silenceMs, listener, isInCluster = false, onRefused }: WireOptions,
+  ) {
     this.#isInCluster = isInCluster;
+    this.#onRefused = onRefused;
     this.#address = address;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
@@ -102,7 +109,10 @@ export class Wire {
     socket.once(tls === undefined ? 'connect' : 'secureConnect', () => {
       this.#greet().then(
         () => this.#start(socket),
-        () => socket.destroy(),
+        (error: unknown) => {
+          this.#refused(error);
+          socket.destroy();
+        },
       );
     });
     this.#heardAt = performance.now();
@@ -135,6 +145,8 @@ export class Wire {
     if (database !== 0) greetings.push(this.#write(['SELECT', String(database)]));
     // Not NOLOOP: it takes a key that we change ourselves from the tracking table without a word.
     if (this.#listener !== undefined) greetings.push(this.#write(['CLIENT', 'TRACKING', 'ON']));
+    // Asked again and again later: without the right to it, one that was demoted would go unnoticed.
+    greetings.push(this.#write(['ROLE']));
     await Promise.all(greetings);
   }
 
@@ -186,7 +198,16 @@ export class Wire {
   #ask(): void {
     this.#isAsking = true;
     const answered = (): void => void (this.#isAsking = false);
-    this.#askRole().then(answered, answered);
+    this.#askRole().then(answered, (error: unknown) => {
+      answered();
+      if (!(error instanceof RedisError)) return;
+      this.#refused(error);
+      this.#socket?.destroy();
+    });
+  }
+
+  #refused(error: unknown): void {
+    if (error instanceof RedisError) this.#onRefused?.(error.message);
   }
 
   /* One that was demoted, or is cut off from the others of its Cluster, answers on, and does not hear what changes. */

@@ -1,6 +1,6 @@
 import { RedisError, type RespValue } from './resp-reader.ts';
 import type { Servers } from './servers.ts';
-import { LostWire, Wire, type WireListener } from './wire.ts';
+import { LostWire, Wire, type WireListener, type WireOptions } from './wire.ts';
 
 /* The server does not have the slot (any longer), or cannot say: the client finds the one that has it. */
 const isElsewhere = /^(?:MOVED|ASK|TRYAGAIN|CLUSTERDOWN|LOADING|READONLY|MASTERDOWN) /;
@@ -10,11 +10,17 @@ export class Wires {
   readonly #servers: Servers;
   readonly #silenceMs: number;
   readonly #listener: WireListener | undefined;
+  readonly #onRefused: ((reason: string) => void) | undefined;
   readonly #wires = new Map<string, Wire>();
   #isClosed = false;
 
-  constructor(servers: Servers, silenceMs: number, listener?: WireListener) {
+  constructor(
+    servers: Servers,
+    silenceMs: number,
+    { listener, onRefused }: Pick<WireOptions, 'listener' | 'onRefused'>,
+  ) {
     this.#servers = servers;
+    this.#onRefused = onRefused;
     this.#silenceMs = silenceMs;
     this.#listener = listener;
     this.#openAll();
@@ -65,9 +71,14 @@ export class Wires {
     for (const name of names) {
       const address = this.#wires.has(name) ? undefined : this.#servers.address(name);
       if (address === undefined) continue;
-      const [silenceMs, listener] = [this.#silenceMs, this.#listener];
+      const [silenceMs, listener, onRefused] = [this.#silenceMs, this.#listener, this.#onRefused];
       const { isCluster: isInCluster } = this.#servers;
-      const options = { silenceMs, isInCluster, ...(listener && { listener }) };
+      const options = {
+        silenceMs,
+        isInCluster,
+        ...(listener && { listener }),
+        ...(onRefused && { onRefused }),
+      };
       this.#wires.set(name, new Wire(address, options));
     }
     // What was read over a wire is known to be true for as long as that is open.

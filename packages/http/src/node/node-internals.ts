@@ -109,6 +109,7 @@ export interface OutgoingInternals {
   _flush(): void;
   _flushOutput(socket: object): boolean;
   _finish(): void;
+  _isLenientHeaderValidation(): boolean;
 }
 
 /** The parts of Node's IncomingMessage that its types leave out. */

@@ -54,6 +54,27 @@ export function isFlushHeadersReplaced(): boolean {
   return response['flushHeaders'] !== responseFlushHeaders;
 }
 
+const setHeader = original(response, 'setHeader');
+const getHeader = original(response, 'getHeader');
+const hasHeader = original(response, 'hasHeader');
+const removeHeader = original(response, 'removeHeader');
+
+export function isSetHeaderReplaced(): boolean {
+  return response['setHeader'] !== setHeader;
+}
+
+export function isGetHeaderReplaced(): boolean {
+  return response['getHeader'] !== getHeader;
+}
+
+export function isHasHeaderReplaced(): boolean {
+  return response['hasHeader'] !== hasHeader;
+}
+
+export function isRemoveHeaderReplaced(): boolean {
+  return response['removeHeader'] !== removeHeader;
+}
+
 const assignSocket = original(response, 'assignSocket');
 const detachSocket = original(response, 'detachSocket');
 const flush = original(response, '_flush');
@@ -67,6 +88,11 @@ const finishOutgoing = original(outgoing, '_finish');
 const cork = original(response, 'cork');
 const uncork = original(response, 'uncork');
 const responseOn = original(response, 'on');
+
+/** Node calls it for each header that is set. */
+export function isLenientReplaced(): boolean {
+  return response['_isLenientHeaderValidation'] !== isLenient;
+}
 
 /** Methods that Node calls on each response, and the short way does not. */
 export function areResponsesReplaced(): boolean {

@@ -4,47 +4,26 @@ import { http } from '../node/node-http.ts';
 import { kOutHeaders } from '../node/node-internals.ts';
 import type { EngineResponse } from '../exchange.ts';
 import { kConnection, kIsAscii } from '../node/message-state.ts';
+import {
+  CONNECTION,
+  CONTENT_DISPOSITION,
+  CONTENT_LENGTH,
+  COOKIE,
+  DATE,
+  EXPECT,
+  headerOf,
+  KEEP_ALIVE,
+  KEPT_VALUE,
+  NOT_PLAIN_ASCII,
+  PLAIN,
+  TRAILER,
+  TRANSFER_ENCODING,
+  type Known,
+} from './header-names.ts';
 
 // Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
 // at once in the life of the process, and that a line which is as it was the last time is not made again.
 
-const PLAIN = 0;
-const CONNECTION = 1;
-const TRANSFER_ENCODING = 2;
-const CONTENT_LENGTH = 3;
-const DATE = 4;
-const EXPECT = 5;
-const TRAILER = 6;
-const KEEP_ALIVE = 7;
-const CONTENT_DISPOSITION = 8;
-const COOKIE = 9;
-
-const SPECIAL = new Map([
-  ['connection', CONNECTION],
-  ['transfer-encoding', TRANSFER_ENCODING],
-  ['content-length', CONTENT_LENGTH],
-  ['date', DATE],
-  ['expect', EXPECT],
-  ['trailer', TRAILER],
-  ['keep-alive', KEEP_ALIVE],
-  ['content-disposition', CONTENT_DISPOSITION],
-  ['cookie', COOKIE],
-]);
-
-/** A valid name, what it means, and the line it was last in. */
-interface Known {
-  readonly kind: number;
-  value: string;
-  line: string;
-}
-
-/** By their spelling. An application has few; a limit ensures it. */
-const known = new Map<string, Known>();
-const KNOWN_LIMIT = 1000;
-/** A longer value most likely belongs to one response alone, and is not kept. */
-const KEPT_VALUE = 128;
-
-const NOT_PLAIN_ASCII = /[^\t\x20-\x7e]/;
 const NOT_LATIN1 = /[^\0-\xff]/;
 const CLOSE = /(?:^|\W)close(?:$|\W)/i;
 const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
@@ -79,7 +58,10 @@ export function storeHeader(response: EngineResponse, firstLine: string, headers
     if (headers === response[kOutHeaders]) {
       const stored = headers as Record<string, [string, Value]>;
       // eslint-disable-next-line guard-for-in -- without a prototype
-      for (const key in stored) add(response, stored[key]![0], stored[key]![1], false);
+      for (const key in stored) {
+        const entry = stored[key]!;
+        add(response, entry[0], entry[1], false);
+      }
     } else if (Array.isArray(headers)) {
       addArray(response, headers);
     } else {
@@ -181,7 +163,7 @@ function addArray(response: EngineResponse, headers: unknown[]): void {
 }
 
 function add(response: EngineResponse, name: string, value: Value, isUnchecked: boolean): void {
-  const header = known.get(name) ?? learn(name);
+  const header = headerOf(name);
   const { kind } = header;
   if (kind === CONTENT_DISPOSITION && response._contentLength) {
     // RFC 6266, 4.3
@@ -222,11 +204,13 @@ function addLine(
       header.line = line;
     }
     lines += line;
+  } else if (typeof value === 'number') {
+    lines += `${name}: ${value}\r\n`;
   } else {
     if (isUnchecked) http.validateHeaderValue(name, value as string);
-    value = `${value as string}`;
-    if (NOT_PLAIN_ASCII.test(value as string)) isAscii = false;
-    lines += `${name}: ${value as string}\r\n`;
+    const text = `${value as string}`;
+    if (NOT_PLAIN_ASCII.test(text)) isAscii = false;
+    lines += `${name}: ${text}\r\n`;
   }
   if (header.kind !== PLAIN) note(response, header.kind, value as string);
 }
@@ -246,7 +230,7 @@ function note(response: EngineResponse, kind: number, value: string): void {
       break;
     case CONTENT_LENGTH:
       hasLength = true;
-      response._contentLength = Number(value);
+      response._contentLength = +value;
       response._removedContLen = false;
       break;
     case DATE:
@@ -263,12 +247,4 @@ function note(response: EngineResponse, kind: number, value: string): void {
       break;
     default:
   }
-}
-
-function learn(name: string): Known {
-  http.validateHeaderName(name);
-  const kind = SPECIAL.get(name.toLowerCase()) ?? PLAIN;
-  const header = { kind, value: '', line: `${name}: \r\n` };
-  if (known.size < KNOWN_LIMIT) known.set(name, header);
-  return header;
 }

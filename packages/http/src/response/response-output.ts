@@ -41,6 +41,10 @@ type NodeMethods = Record<
   | '_send'
   | '_storeHeader'
   | '_isLenientHeaderValidation'
+  | 'setHeader'
+  | 'getHeader'
+  | 'hasHeader'
+  | 'removeHeader'
   | 'listenerCount'
   | 'on',
   (this: EngineResponse, ...rest: unknown[]) => never

@@ -23,6 +23,7 @@ import {
 } from '../node/replaced-methods.ts';
 import { expectFile } from './piped-file.ts';
 import { storeHeader } from './response-head.ts';
+import { defineHeaderMethods, isLenient } from './response-headers.ts';
 import {
   bindCallback,
   handOver,
@@ -230,19 +231,13 @@ export class EngineResponse {
   /** @internal What `writeHead` of Node ends in. */
   _storeHeader(firstLine: string, headers: unknown): void {
     const isNodes = this[kConnection] === undefined || this[kIsNodes];
-    if (!isNodes && this._isLenientHeaderValidation === ownIsLenient) {
+    if (!isNodes && (this as Response)._isLenientHeaderValidation === isLenient) {
       storeHeader(this, firstLine, headers);
       return;
     }
     // Its encoding is found out when it leaves.
     if (!isNodes) this[kIsAscii] = false;
     nodeResponse._storeHeader.call(this, firstLine, headers);
-  }
-
-  /** @internal The engine serves strict servers only. */
-  _isLenientHeaderValidation(): boolean {
-    const isNodes = this[kConnection] === undefined || this[kIsNodes];
-    return isNodes && nodeResponse._isLenientHeaderValidation?.call(this);
   }
 
   /** @internal */
@@ -257,7 +252,6 @@ export class EngineResponse {
 }
 
 const {
-  _isLenientHeaderValidation: ownIsLenient,
   _send: ownSend,
   _writeRaw: ownWriteRaw,
   write: ownWrite,
@@ -306,6 +300,7 @@ Object.setPrototypeOf(EngineResponse.prototype, http.ServerResponse.prototype);
 
 const prototype = EngineResponse.prototype;
 defineHidden(prototype, 'constructor', http.ServerResponse);
+defineHeaderMethods(prototype);
 inheritDefaults(
   prototype,
   freshOutgoing,

@@ -1,0 +1,116 @@
+import type { EngineResponse } from '../exchange.ts';
+import { defineHidden } from '../node/message-defaults.ts';
+import { kConnection, kIsNodes } from '../node/message-state.ts';
+import { kOutHeaders } from '../node/node-internals.ts';
+import {
+  isGetHeaderReplaced,
+  isHasHeaderReplaced,
+  isLenientReplaced,
+  isRemoveHeaderReplaced,
+  isSetHeaderReplaced,
+} from '../node/replaced-methods.ts';
+import {
+  CONNECTION,
+  CONTENT_LENGTH,
+  DATE,
+  KEPT_VALUE,
+  NOT_PLAIN_ASCII,
+  PLAIN,
+  TRANSFER_ENCODING,
+  tokenOf,
+} from './header-names.ts';
+import { nodeMethod, nodeResponse } from './response-output.ts';
+
+// Node's methods check a name, put it in lower case and have V8 look that up among its strings, each time. What they do to the
+// headers of a response is done here by names that were seen before; anything unusual is theirs.
+
+type Headers = Record<string, [string, unknown]>;
+
+/** @internal The engine serves strict servers only. */
+export function isLenient(this: EngineResponse): boolean {
+  const isNodes = this[kConnection] === undefined || this[kIsNodes];
+  return isNodes && nodeResponse._isLenientHeaderValidation?.call(this);
+}
+
+/**
+ * Nothing is inherited, as with Node's object without a prototype. V8 keeps that one as a hash table from the start; here four
+ * headers are set and listed in half the time.
+ */
+class OutHeaders {}
+Object.setPrototypeOf(OutHeaders.prototype, null);
+delete (OutHeaders.prototype as { constructor?: unknown }).constructor;
+
+function setHeader(this: EngineResponse, name: string, value: unknown): EngineResponse {
+  const header = isSetShort(this) ? tokenOf(name) : undefined;
+  if (header === undefined) return callNode(this, 'setHeader', arguments);
+  if (value !== header.value && typeof value !== 'number') {
+    if (typeof value !== 'string' || NOT_PLAIN_ASCII.test(value)) {
+      return callNode(this, 'setHeader', arguments);
+    }
+    // The line of its head, which follows.
+    if (value.length <= KEPT_VALUE) {
+      header.value = value;
+      header.line = `${name}: ${value}\r\n`;
+    }
+  }
+  const headers = (this[kOutHeaders] ??= new OutHeaders() as Headers);
+  headers[header.lower] = [name, value];
+  return this;
+}
+
+function isSetShort(response: EngineResponse): boolean {
+  return (
+    !isSetHeaderReplaced() &&
+    !isLenientReplaced() &&
+    !response._header &&
+    response[kConnection] !== undefined &&
+    !response[kIsNodes] &&
+    (response as unknown as Methods)._isLenientHeaderValidation === isLenient
+  );
+}
+
+function getHeader(this: EngineResponse, name: string): unknown {
+  const headers = this[kOutHeaders];
+  const header = headers && !isGetHeaderReplaced() ? tokenOf(name) : undefined;
+  if (header === undefined) return callNode(this, 'getHeader', arguments);
+  return headers![header.lower]?.[1];
+}
+
+function hasHeader(this: EngineResponse, name: string): boolean {
+  const headers = this[kOutHeaders];
+  const header = headers && !isHasHeaderReplaced() ? tokenOf(name) : undefined;
+  if (header === undefined) return callNode(this, 'hasHeader', arguments);
+  return headers![header.lower] !== undefined;
+}
+
+function removeHeader(this: EngineResponse, name: string): void {
+  const headers = this[kOutHeaders];
+  const isShort = headers && !this._header && !isRemoveHeaderReplaced();
+  const header = isShort ? tokenOf(name) : undefined;
+  // Node notes of these that they were removed.
+  const isNoted =
+    header === undefined ||
+    header.kind === CONNECTION ||
+    header.kind === CONTENT_LENGTH ||
+    header.kind === TRANSFER_ENCODING ||
+    header.kind === DATE;
+  if (isNoted) callNode(this, 'removeHeader', arguments);
+  // To delete makes a hash table of it.
+  else if (headers![header.lower] !== undefined) delete headers![header.lower];
+}
+
+type Methods = Record<
+  'setHeader' | 'getHeader' | 'hasHeader' | 'removeHeader' | '_isLenientHeaderValidation',
+  unknown
+>;
+
+function callNode(response: EngineResponse, name: keyof Methods, given: IArguments): never {
+  return nodeMethod(response, name).apply(response, given as never);
+}
+
+/** Puts them on the prototype of responses. */
+export function defineHeaderMethods(prototype: object): void {
+  const methods = { setHeader, getHeader, hasHeader, removeHeader };
+  for (const [name, method] of Object.entries(methods)) defineHidden(prototype, name, method);
+  defineHidden(prototype, '_isLenientHeaderValidation', isLenient);
+}

@@ -27,6 +27,9 @@ const require = createRequire(import.meta.url);
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 const nodeServer = http.createServer;
 const engineServer = createServer as typeof http.createServer;
+const post = 'POST /a?b=1 HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nbody';
+const chunked =
+  'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n';
 const get = 'GET /a?b=1 HTTP/1.1\r\nHost: a\r\n\r\n';
 
 function isApps(message: object): boolean {
@@ -35,9 +38,11 @@ function isApps(message: object): boolean {
 
 function appOf(name: string): App {
   const app = (require(name) as () => App)();
-  app.use((request, response, next) => {
+  app.use((request, answer, next) => {
+    const response = answer as ServerResponse & { json(body: unknown): void };
     if (request.url === '/next') next();
-    else (response as never as { json(body: unknown): void }).json({ url: request.url });
+    else if (request.method === 'POST') void text(request).then((body) => response.json({ body }));
+    else response.json({ url: request.url });
   });
   return app;
 }
@@ -141,6 +146,7 @@ async function course(
   for (let turn = 0; turn < 3; turn += 1) seen.push(await ask(port, get));
   if (isLate) undo = prepare({ app, server, note });
   seen.push(await ask(port, get + get + get));
+  seen.push(await ask(port, post), await ask(port, chunked), await ask(port, post + get + post));
   seen.push(await ask(port, get.replace('/a?b=1', '/next')));
   seen.push(await ask(port, get.replace('GET', 'HEAD')));
   seen.push(await ask(port, expecting));
@@ -168,10 +174,14 @@ describe('messages of an app:', { skip, timeout: 600_000 }, () => {
       await once(server.listen(0, '127.0.0.1'), 'listening');
       const { port } = server.address() as AddressInfo;
       for (let turn = 0; turn < 3; turn += 1) await ask(port, get);
+      assert.match(await ask(port, post), /"body":"body"/);
+      assert.match(await ask(port, chunked), /"body":"ok"/);
       server.close();
       await once(server, 'close');
       assert.deepEqual(seen, [
         [false, false, true],
+        [true, true, true],
+        [true, true, true],
         [true, true, true],
         [true, true, true],
       ]);

@@ -149,6 +149,9 @@ inheritDefaults(
 
 /** A request with a body: a stream from the start. */
 export class BodyRequest extends EngineRequest {
+  // A field is defined, not set: with the prototypes of an app it inherits from requests without a body.
+  override _readableState: ReadableInternals = undefined as never;
+
   constructor(
     connection: EngineConnection,
     method: string,

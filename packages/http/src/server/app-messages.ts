@@ -7,7 +7,7 @@ import type {
 } from '../exchange.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { isWatched } from '../node/replaced-methods.ts';
-import { BodylessRequest } from '../request/request.ts';
+import { BodylessRequest, BodyRequest } from '../request/request.ts';
 import { EngineResponse } from '../response/response.ts';
 
 // Express gives each message the prototypes of its app, and V8 then looks the new shape up field by field: with the twenty fields
@@ -74,15 +74,17 @@ export function learnApp(
       : null;
 }
 
-/** A request without a body, of the class that the app gives it. */
+/** A request with the prototype that the app gives it. */
 export function appRequest(
   { Request }: AppMessages,
   connection: EngineConnection,
   method: string,
   url: string,
   block: HeaderBlock,
+  hasBody: boolean,
 ): EngineRequest {
-  return Reflect.construct(BodylessRequest, [connection, method, url, 1, block], Request) as never;
+  const Kind = hasBody ? BodyRequest : BodylessRequest;
+  return Reflect.construct(Kind, [connection, method, url, 1, block], Request) as never;
 }
 
 export function appResponse(

@@ -41,10 +41,9 @@ export function createRequest(
   const Custom =
     connection.server.custom.request ?? (areRequestsReplaced() ? NodeRequest : undefined);
   if (Custom === undefined) {
-    if (app !== undefined && (flags & BODY_NONE) !== 0) {
-      return appRequest(app, connection, method, url, block);
-    }
-    return (flags & BODY_NONE) === 0 || areRequestsWatched()
+    const hasBody = (flags & BODY_NONE) === 0;
+    if (app !== undefined) return appRequest(app, connection, method, url, block, hasBody);
+    return hasBody || areRequestsWatched()
       ? new BodyRequest(connection, method, url, minorVersion, block)
       : new BodylessRequest(connection, method, url, minorVersion, block);
   }

@@ -45,6 +45,7 @@ const values: unknown[] = [
 
 const DATE = /\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/;
 
+type Methods = Record<string, (...given: unknown[]) => unknown>;
 type Step = readonly [(typeof methods)[number], unknown, unknown];
 
 function draw(seed: number): Step[] {
@@ -75,7 +76,7 @@ async function transcript(create: typeof http.createServer, cases: Step[][]): Pr
       }
     };
     const run = ([method, name, value]: Step): void =>
-      note(() => (response[method] as (...given: unknown[]) => unknown)(name, own(value)));
+      note(() => (response as never as Methods)[method]!(name, own(value)));
     response.setHeader('Date', 'never');
     for (const step of cases[number]!) run(step);
     note(() => response.end('body'));

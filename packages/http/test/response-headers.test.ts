@@ -20,27 +20,64 @@ const methods = [
   'getHeaders',
 ] as const;
 const names: unknown[] = [
-  ...['X-One', 'x-one', 'X-ONE', 'X-Two', 'Content-Type', 'content-type', 'ETag', 'Vary', 'x.y~z'],
-  ...['Content-Length', 'Date', 'Connection', 'Transfer-Encoding', 'Keep-Alive', 'Set-Cookie'],
-  ...[
-    '__proto__',
-    'constructor',
-    'toString',
-    'hasOwnProperty',
-    '7',
-    '1',
-    '',
-    'a b',
-    'ü',
-    'x:',
-    'a\n',
-  ],
-  ...[undefined, null, 7, {}, ['x-one'], Symbol('name')],
+  'X-One',
+  'x-one',
+  'X-ONE',
+  'X-Two',
+  'Content-Type',
+  'content-type',
+  'ETag',
+  'Vary',
+  'x.y~z',
+  'Content-Length',
+  'Date',
+  'Connection',
+  'Transfer-Encoding',
+  'Keep-Alive',
+  'Set-Cookie',
+  '__proto__',
+  'constructor',
+  'toString',
+  'hasOwnProperty',
+  '7',
+  '1',
+  '',
+  'a b',
+  'ü',
+  'x:',
+  'a\n',
+  undefined,
+  null,
+  7,
+  {},
+  ['x-one'],
+  Symbol('name'),
 ];
 const values: unknown[] = [
-  ...['', 'a', 'a, b', 'x'.repeat(200), 'é', '€', 'a\r\nb: c', 'a\tb', '\x7f', '\0'],
-  ...[0, -1.5, NaN, Infinity, true, null, undefined, ['a', 'b'], [], ['é'], ['a\n']],
-  ...[{ toString: () => 'own' }, 7n, Symbol('value')],
+  '',
+  'a',
+  'a, b',
+  'x'.repeat(200),
+  'é',
+  '€',
+  'a\r\nb: c',
+  'a\tb',
+  '\x7f',
+  '\0',
+  0,
+  -1.5,
+  Number.NaN,
+  Infinity,
+  true,
+  null,
+  undefined,
+  ['a', 'b'],
+  [],
+  ['é'],
+  ['a\n'],
+  { toString: () => 'own' },
+  7n,
+  Symbol('value'),
 ];
 
 const DATE = /\w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT/;
@@ -78,10 +115,10 @@ async function transcript(create: typeof http.createServer, cases: Step[][]): Pr
     const run = ([method, name, value]: Step): void =>
       note(() => (response as never as Methods)[method]!(name, own(value)));
     response.setHeader('Date', 'never');
-    for (const step of cases[number]!) run(step);
+    cases[number]!.forEach(run);
     note(() => response.end('body'));
     // Behind the head, each of them throws or reads.
-    if (response.headersSent) for (const step of cases[number]!) run(step);
+    if (response.headersSent) cases[number]!.forEach(run);
     if (!response.writableEnded) response.destroy();
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');

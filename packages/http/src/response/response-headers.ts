@@ -15,7 +15,6 @@ import {
   DATE,
   KEPT_VALUE,
   NOT_PLAIN_ASCII,
-  PLAIN,
   TRANSFER_ENCODING,
   tokenOf,
 } from './header-names.ts';
@@ -26,8 +25,8 @@ import { nodeMethod, nodeResponse } from './response-output.ts';
 
 type Headers = Record<string, [string, unknown]>;
 
-/** @internal The engine serves strict servers only. */
-export function isLenient(this: EngineResponse): boolean {
+/** Of a message of Node's own it is Node's: the engine serves strict servers only. */
+function isLenient(this: EngineResponse): boolean {
   const isNodes = this[kConnection] === undefined || this[kIsNodes];
   return isNodes && nodeResponse._isLenientHeaderValidation?.call(this);
 }
@@ -36,9 +35,13 @@ export function isLenient(this: EngineResponse): boolean {
  * Nothing is inherited, as with Node's object without a prototype. V8 keeps that one as a hash table from the start; here four
  * headers are set and listed in half the time.
  */
-class OutHeaders {}
-Object.setPrototypeOf(OutHeaders.prototype, null);
-delete (OutHeaders.prototype as { constructor?: unknown }).constructor;
+const OutHeaders = function OutHeaders() {} as never as new () => Headers;
+Object.defineProperty(OutHeaders, 'prototype', { value: Object.setPrototypeOf({}, null) });
+
+/** Nobody has replaced the check for headers that only lenient servers send. */
+export function isStrict(response: EngineResponse): boolean {
+  return response._isLenientHeaderValidation === isLenient;
+}
 
 function setHeader(this: EngineResponse, name: string, value: unknown): EngineResponse {
   const header = isSetShort(this) ? tokenOf(name) : undefined;
@@ -53,7 +56,7 @@ function setHeader(this: EngineResponse, name: string, value: unknown): EngineRe
       header.line = `${name}: ${value}\r\n`;
     }
   }
-  const headers = (this[kOutHeaders] ??= new OutHeaders() as Headers);
+  const headers = (this[kOutHeaders] ??= new OutHeaders());
   headers[header.lower] = [name, value];
   return this;
 }
@@ -65,7 +68,7 @@ function isSetShort(response: EngineResponse): boolean {
     !response._header &&
     response[kConnection] !== undefined &&
     !response[kIsNodes] &&
-    (response as unknown as Methods)._isLenientHeaderValidation === isLenient
+    isStrict(response)
   );
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../node/replaced-methods.ts';
 import { expectFile } from './piped-file.ts';
 import { storeHeader } from './response-head.ts';
-import { defineHeaderMethods, isLenient } from './response-headers.ts';
+import { defineHeaderMethods, isStrict } from './response-headers.ts';
 import {
   bindCallback,
   handOver,
@@ -231,7 +231,7 @@ export class EngineResponse {
   /** @internal What `writeHead` of Node ends in. */
   _storeHeader(firstLine: string, headers: unknown): void {
     const isNodes = this[kConnection] === undefined || this[kIsNodes];
-    if (!isNodes && (this as Response)._isLenientHeaderValidation === isLenient) {
+    if (!isNodes && isStrict(this)) {
       storeHeader(this, firstLine, headers);
       return;
     }

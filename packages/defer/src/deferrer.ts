@@ -17,13 +17,15 @@ import type { LaneHost } from './lane/lane-host.ts';
 import { Lane } from './lane/lane.ts';
 import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
 import type { SinkLife } from './outbox.ts';
-import { defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
+import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
 import type { Deferred, PendingJob } from './lane/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
-import { closedError, unknownJob, unknownSink } from './intake/refusals.ts';
+import { closedError, neverWaits, unknownJob, unknownSink } from './intake/refusals.ts';
 import { noRequest, ownerOf } from './request/owner.ts';
 import { Repeated } from './repeated.ts';
+import type { Schedule } from './schedule/schedule.ts';
+import { Schedules, type ScheduleOptions } from './schedule/schedules.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
 
@@ -60,6 +62,7 @@ export class Deferrer implements LaneHost {
   readonly #redelivery: Redelivery;
   readonly #deaths: Repeated;
   readonly #maker: JobMaker;
+  readonly #schedules: Schedules;
   readonly #ready: Promise<void>;
   #state: 'open' | 'draining' | 'closed' = 'open';
   #closing: Promise<void> | undefined;
@@ -90,6 +93,7 @@ export class Deferrer implements LaneHost {
         {
           hasSink: (name) => this.#lanes.has(name),
           adopted: (adopted) => {
+            this.#schedules.adopted(adopted);
             this.keyed.adopt(adopted);
             orphans.adopt(adopted);
           },
@@ -130,6 +134,13 @@ export class Deferrer implements LaneHost {
       ids: new Ids(this.#root?.own.id ?? makeJournalId(this.clock.wall())),
       laneFor: (name) => this.#laneFor(name),
       restoreFrom: (context) => this.restoreFrom(context),
+    });
+    this.#schedules = new Schedules({
+      clock: this.clock,
+      logger,
+      root: this.#root as JournalRoot<never> | undefined,
+      directory: journal?.directory,
+      lookEveryMs: journal?.adoptEveryMs ?? 0,
     });
     this.#ready = this.#open();
     // Callers that wait for it learn of a failure; nobody else has to.
@@ -179,6 +190,39 @@ export class Deferrer implements LaneHost {
     const job = this.#maker.make(definition, data, options, owner.origin);
     if (job.level !== 'outbox') return this.desk.accept(job, owner);
     return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk, owner);
+  }
+
+  /**
+   * Defers the job again and again, with the moment it is due at in its key: at those of `cron` in a time zone, or of
+   * `everyMs`. Each process of the app calls it at its start. Of those with one journal's directory, one defers the job of
+   * each moment, and another does if that is killed before; in a cluster of several hosts the sink dedupes by the key, if it can.
+   * It keeps no process alive that has nothing else to do.
+   *
+   * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _LEVEL, _CLOSED, _OPTION
+   * @example
+   * ```ts
+   * deferrer.schedule(sendReport, { to: 'all' }, { cron: '0 7 * * 1-5', timeZone: 'Europe/Vienna' });
+   * ```
+   */
+  schedule<Data>(
+    definition: JobDefinition<Data>,
+    data: NoInfer<Data>,
+    options: ScheduleOptions,
+  ): Schedule {
+    if (!isJob(definition)) throw unknownJob(definition);
+    if (this.#state === 'closed') throw closedError();
+    const { sink = definition.sink ?? this.options.sink } = options ?? {};
+    this.#laneFor(sink);
+    const fallback = this.#root === undefined ? this.options.level : 'process';
+    const level = options?.level ?? definition.level ?? fallback;
+    if (level === 'outbox') throw neverWaits(level);
+    if (level !== 'memory') checkLevel(level, this.#root !== undefined, true);
+    const call = { level, sink, request: null, when: 'always' } as const;
+    const onDuplicate = level === 'sink' ? {} : ({ onDuplicate: 'keep' } as const);
+    return this.#schedules.add(definition.name, options, async (key) => {
+      await this.#ready.catch(() => {});
+      await this.defer<Data>(definition, data, { ...call, ...onDuplicate, key }).acknowledged();
+    });
   }
 
   /**
@@ -253,6 +297,7 @@ export class Deferrer implements LaneHost {
 
   async #close(drainMs: number): Promise<void> {
     const endMs = this.clock.now() + drainMs;
+    this.#schedules.stop();
     // A sink that never opens, and a database or a broker that is unavailable, must not keep the process.
     await this.#within(
       Math.max(drainMs, closeMs),
@@ -286,6 +331,7 @@ export class Deferrer implements LaneHost {
   #stop(): void {
     this.desk.leaveScopes();
     this.#state = 'closed';
+    this.#schedules.stop();
     for (const callback of this.#onClosed) callback();
     let lost = 0;
     for (const lane of [...this.#lanes.values(), this.#after]) {

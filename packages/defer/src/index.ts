@@ -8,6 +8,8 @@ export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
 export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job/job.ts';
 export type { DeadLetter, UnreadableLetter } from './journal/dead-letters.ts';
 export type { JobRecord } from './journal/job-record.ts';
+export type { Schedule } from './schedule/schedule.ts';
+export type { ScheduleOptions } from './schedule/schedules.ts';
 export { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 export type { LaneOptions } from './lane/lane-options.ts';
 export type { DropReason, LaneStats } from './lane/lane-stats.ts';

@@ -181,6 +181,16 @@ export class JournalRoot<Waiter = unknown> {
     return this.#scanning;
   }
 
+  /** The process of this folder has ended, and everything that it left is here, or at another one. */
+  async isGone(folder: string): Promise<boolean> {
+    const { fs, directory } = this.#settings;
+    if (folder === basename(this.own.folder)) return false;
+    const names = fs.readdirSync(directory);
+    if (names.includes(folder) && !(await this.#owners.isOrphan(folder, names))) return false;
+    await this.adoptOrphans();
+    return !this.#isClosed;
+  }
+
   /** Releases everything: finished journals are removed, the rest is for the next process. */
   async close(): Promise<void> {
     if (this.#isClosed) return;

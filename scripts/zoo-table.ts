@@ -21,8 +21,11 @@ export function zooLine({ apps, interrupts }: ZooResult, folder: string): string
 export function zooTables(result: ZooResult): string {
   const { apps, machine, startedAt } = result;
   const notes = apps.flatMap(notesOf);
+  const asked = apps.reduce((sum, app) => sum + app.asked, 0);
+  const succeeded = apps.reduce((sum, app) => sum + app.succeeded, 0);
   return [
     zooLine(result, '../../tests/zoo'),
+    `${succeeded} of the ${asked} requests succeed; the others ask for what is missing, forbidden or malformed.`,
     table(
       ['app', 'what it is', 'requests', 'on the engine', '`redline try` says'],
       apps.map(rowOf),

@@ -22,6 +22,9 @@ export interface Job {
   interrupts?: { afterMs: number; toGroup: boolean }[];
 }
 
+/** Fewer mean that the app is not started as its users do. */
+const leastSucceeded = 4;
+
 const job = JSON.parse(process.argv[2]!) as Job;
 const app = apps.find(({ name }) => name === job.name)!;
 const ports = await freePorts();
@@ -65,6 +68,7 @@ function facts(): AppResult {
     version,
     what,
     asked: app.asks(ports).length,
+    succeeded: 0,
     unsteady: 0,
     engine: '',
     exits: [],
@@ -102,6 +106,10 @@ async function ask(result: AppResult): Promise<void> {
         ? 'native'
         : reasons.join('; ');
   result.unsteady = comparison.unsteady;
+  result.succeeded = node[0]!.exchanges.filter(isSuccess).length;
+  if (result.succeeded < leastSucceeded) {
+    result.failure = `${result.succeeded} of ${result.asked} requests succeeded`;
+  }
   result.exits = node.slice(0, 2).map(({ signal, exit }) => `${signal}: ${exit}`);
   for (const difference of comparison.differences) {
     const key = Object.keys(app.explained ?? {}).find((each) => difference.ask.startsWith(each));
@@ -110,6 +118,11 @@ async function ask(result: AppResult): Promise<void> {
       result.explained.push(app.explained![key]!);
     }
   }
+}
+
+function isSuccess({ head }: Visit['exchanges'][number]): boolean {
+  const status = Number(head[0]?.split(' ')[1]);
+  return status >= 100 && status < 400;
 }
 
 async function build(): Promise<void> {

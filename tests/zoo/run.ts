@@ -141,6 +141,7 @@ function lineOf({
   failure,
   differences,
   asked,
+  succeeded,
   unsteady,
   engine,
   exits,
@@ -151,7 +152,9 @@ function lineOf({
     exits.length === 0
       ? []
       : [
-          differences.length === 0 ? `equal in ${asked}` : `${differences.length} differences`,
+          differences.length === 0
+            ? `equal in ${asked}, ${succeeded} succeeded`
+            : `${differences.length} differences`,
           `${unsteady} unsteady`,
           engine,
           ...exits,

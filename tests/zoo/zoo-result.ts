@@ -17,6 +17,8 @@ export interface AppResult {
   what: string;
   /** Requests of a start, WebSockets and tunnels included. */
   asked: number;
+  /** Of these, with a status below 400 on Node: an app that refuses everything has shown nothing. */
+  succeeded: number;
   /** Responses of which heads alone could be compared: two starts on Node have different bodies. */
   unsteady: number;
   /** `native`, or why Node serves. */

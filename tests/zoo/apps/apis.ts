@@ -188,6 +188,7 @@ export const apis: ZooApp[] = [
       get('/animals'),
       get('/animals', { accept: 'text/plain' }),
       get('/animals/1'),
+      get('/animals/2'),
       get('/animals/one'),
       get('/animals/1', { prefer: 'code=404' }),
       get('/missing'),

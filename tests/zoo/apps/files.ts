@@ -1,4 +1,5 @@
 // File servers and tools for pages.
+import { relative } from 'node:path';
 import { get, ofFiles, send, socket, type ZooApp } from '../zoo-app.ts';
 
 export const files: ZooApp[] = [
@@ -193,9 +194,10 @@ export const files: ZooApp[] = [
     package: 'superstatic',
     group: 'static',
     what: 'file server of Firebase Hosting',
-    start: ({ app }, { modules, site }) => [
+    // It takes the folder as one below its own.
+    start: ({ app }, { modules, site, app: folder }) => [
       `${modules}/superstatic/lib/bin/server.js`,
-      site,
+      relative(folder, site),
       '--port',
       `${app}`,
       '--host',

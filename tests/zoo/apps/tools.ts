@@ -21,6 +21,10 @@ const animal = {
   },
 };
 
+/** Everything in blobs until 2099, signed with the published key of the emulator's only account. */
+const azuriteToken =
+  'sv=2018-03-28&ss=b&srt=sco&sp=rwdlac&se=2099-01-01T00%3A00%3A00Z&sig=YrY7fDnx7qor69uROsxzCW3jIEd5ohct0TgkmI4rFms%3D';
+
 export const tools: ZooApp[] = [
   {
     name: 'Verdaccio',
@@ -110,20 +114,20 @@ export const tools: ZooApp[] = [
     ],
     asks: () => [
       get('/'),
-      get('/', { 'accept-encoding': 'gzip' }),
-      get('/email'),
-      get('/config'),
-      get('/healthz'),
-      get('/email/none'),
-      send('DELETE', '/email/all'),
-      send('DELETE', '/email/none'),
+      get('/api/config', { 'accept-encoding': 'gzip' }),
+      get('/api/email'),
+      get('/api/config'),
+      get('/api/healthz'),
+      get('/api/email/none'),
+      send('DELETE', '/api/email/all'),
+      send('DELETE', '/api/email/none'),
       head('/'),
       get('/missing'),
       get('/socket.io/?EIO=4&transport=polling'),
-      send('OPTIONS', '/email', undefined, { origin: 'http://a.example' }),
+      send('OPTIONS', '/api/email', undefined, { origin: 'http://a.example' }),
     ],
     // Its package has no page for /.
-    tryArguments: ['/config'],
+    tryArguments: ['/api/config'],
   },
   {
     name: 'S3rver',
@@ -173,20 +177,28 @@ export const tools: ZooApp[] = [
       '--inMemoryPersistence',
       '--disableTelemetry',
     ],
-    asks: () => [
-      get('/'),
-      get('/devstoreaccount1?comp=list'),
-      get('/devstoreaccount1/none'),
-      head('/devstoreaccount1/none'),
-      send('PUT', '/devstoreaccount1/zoo?restype=container'),
-      send('PUT', '/devstoreaccount1/zoo/a', 'a blob', { 'x-ms-blob-type': 'BlockBlob' }),
-      send('DELETE', '/devstoreaccount1/zoo/a'),
-      send('OPTIONS', '/devstoreaccount1/zoo', undefined, {
-        origin: 'http://a.example',
-        'access-control-request-method': 'GET',
-      }),
-      get('/other/none'),
-      send('POST', '/devstoreaccount1/zoo', 'a body'),
-    ],
+    asks: () => {
+      const zoo = '/devstoreaccount1/zoo';
+      const blob = `${zoo}/a.txt?${azuriteToken}`;
+      return [
+        get('/'),
+        get(`/devstoreaccount1?comp=list&${azuriteToken}`),
+        send('PUT', `${zoo}?restype=container&${azuriteToken}`),
+        send('PUT', blob, 'a blob', { 'x-ms-blob-type': 'BlockBlob' }),
+        get(blob),
+        get(blob, { range: 'bytes=1-2' }),
+        head(blob),
+        get(`${zoo}?restype=container&comp=list&${azuriteToken}`),
+        get('/devstoreaccount1/none'),
+        send('OPTIONS', zoo, undefined, {
+          origin: 'http://a.example',
+          'access-control-request-method': 'GET',
+        }),
+        send('POST', zoo, 'a body'),
+        send('DELETE', blob),
+        get(blob),
+      ];
+    },
+    tryArguments: [`/devstoreaccount1?comp=list&${azuriteToken}`],
   },
 ];

@@ -33,7 +33,8 @@ enum Phase {
 
 struct State {
     phase: Phase,
-    pidfd: Option<OwnedFd>,
+    /// Shared with those that end its tree: a copy would need a descriptor, which may be what is missing.
+    pidfd: Option<Arc<OwnedFd>>,
     streams: Vec<Stream>,
     announce: bool,
     /// Whether the pipes of a child that failed are at their end.
@@ -140,7 +141,7 @@ impl Child {
                     self.inbox.push(Event::Started { id: self.id });
                 }
                 let watched = epoll.add(&pidfd, libc::EPOLLIN, token(self.id, PROCESS));
-                state.pidfd = Some(pidfd);
+                state.pidfd = Some(Arc::new(pidfd));
                 match watched {
                     Ok(()) => state.announce || is_timed,
                     Err(error) => {
@@ -245,8 +246,8 @@ impl Child {
     }
 
     /// A pidfd of the process, as long as it has not been reaped.
-    pub fn process(&self) -> Option<OwnedFd> {
-        self.settled_state().pidfd.as_ref()?.try_clone().ok()
+    pub fn process(&self) -> Option<Arc<OwnedFd>> {
+        self.settled_state().pidfd.clone()
     }
 
     /// The reactor saw the process end. Returns whether it did.
@@ -342,158 +343,4 @@ impl Child {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What epoll refuses, with EPERM.
-    fn regular_file() -> OwnedFd {
-        std::fs::File::open("/proc/self/exe").unwrap().into()
-    }
-
-    fn child(streams: Vec<Stream>) -> (Child, Arc<Inbox>) {
-        let inbox = Arc::new(Inbox::new(Box::new(|| {})));
-        (
-            Child::new(7, Arc::clone(&inbox), streams, Extras::default()),
-            inbox,
-        )
-    }
-
-    fn exit_before_the_reader(child: &Child, inbox: &Inbox) {
-        lock(&child.state).phase = Phase::Exited(42);
-        inbox.push(Event::Exited {
-            id: 7,
-            pid: 42,
-            code: 0,
-            signal: 0,
-        });
-    }
-
-    #[test]
-    fn an_exit_that_cannot_be_watched_is_an_error_and_no_exit_code() {
-        let (child, inbox) = child(Vec::new());
-        let pidfd = regular_file();
-        let launched = Launched {
-            pid: 42,
-            pidfd,
-            floor_kib: 0,
-        };
-        child.settle(Ok(launched), Vec::new(), &Epoll::new().unwrap());
-        assert!(matches!(
-            inbox.next(),
-            Some(Event::Lost {
-                id: 7,
-                pid: 42,
-                error: libc::EPERM
-            })
-        ));
-        assert!(inbox.next().is_none());
-    }
-
-    #[test]
-    fn what_was_printed_comes_before_an_exit_that_came_before_the_reader() {
-        let (near, far) = sys::socket_pair().unwrap();
-        let mut stream = Stream::new(false, true, Mode::Idle);
-        stream.fd = Some(near);
-        let (child, inbox) = child(vec![stream]);
-        sys::send(&far, b"late").unwrap();
-        exit_before_the_reader(&child, &inbox);
-        child.flow(0, &Epoll::new().unwrap());
-        assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"late"));
-        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
-    }
-
-    #[test]
-    fn an_end_without_a_byte_comes_before_an_exit_that_came_before_the_reader() {
-        let (near, far) = sys::socket_pair().unwrap();
-        let mut stream = Stream::new(false, true, Mode::Idle);
-        stream.fd = Some(near);
-        let (child, inbox) = child(vec![stream]);
-        drop(far);
-        exit_before_the_reader(&child, &inbox);
-        child.flow(0, &Epoll::new().unwrap());
-        assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
-        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
-    }
-
-    #[test]
-    fn pipes_that_others_hold_can_be_read_to_what_is_in_them_and_then_end() {
-        let (near, far) = sys::socket_pair().unwrap();
-        let mut stream = Stream::new(false, true, Mode::Idle);
-        stream.fd = Some(near);
-        let (child, inbox) = child(vec![stream]);
-        sys::send(&far, b"last words").unwrap();
-        exit_before_the_reader(&child, &inbox);
-        child.hang_up();
-        let epoll = Epoll::new().unwrap();
-        child.flow(0, &epoll);
-        assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"last words"));
-        assert!(child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
-        assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
-        assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
-        assert!(sys::send(&far, b"more").is_err());
-    }
-
-    #[test]
-    fn what_was_readable_together_with_too_much_of_another_stream_is_not_collected() {
-        let (ends, streams): (Vec<_>, Vec<_>) = (0..2)
-            .map(|_| {
-                let (near, far) = sys::socket_pair().unwrap();
-                let bytes = Vec::new();
-                let mut stream = Stream::new(false, true, Mode::Collect { bytes, limit: 4 });
-                stream.fd = Some(near);
-                (far, stream)
-            })
-            .unzip();
-        sys::send(&ends[0], b"too much").unwrap();
-        sys::send(&ends[1], b"more").unwrap();
-        let (child, inbox) = child(streams);
-        let epoll = Epoll::new().unwrap();
-        let mut scratch = Vec::with_capacity(64);
-        assert!(child.on_readable(0, &epoll, &mut scratch));
-        assert!(!child.on_readable(1, &epoll, &mut scratch));
-        assert_eq!(child.uncollect(1, false, &epoll), (Vec::new(), false));
-        assert!(matches!(
-            inbox.next(),
-            Some(Event::Overflowed { bytes, .. }) if bytes == b"too much"
-        ));
-        assert!(inbox.next().is_none());
-    }
-
-    #[test]
-    fn an_exit_that_somebody_else_has_waited_for_is_an_error_and_no_exit_code() {
-        let (child, inbox) = child(Vec::new());
-        let mut state = lock(&child.state);
-        state.phase = Phase::Running(42);
-        // Not a child of this process: nobody can wait for it.
-        state.pidfd = Some(sys::own_pidfd().unwrap());
-        drop(state);
-        assert!(child.on_exit(&Epoll::new().unwrap(), &mut Vec::new()));
-        assert!(matches!(
-            inbox.next(),
-            Some(Event::Lost {
-                id: 7,
-                pid: 42,
-                error: libc::ECHILD
-            })
-        ));
-        assert!(inbox.next().is_none());
-    }
-
-    #[test]
-    fn a_stream_that_cannot_be_watched_ends_with_an_error() {
-        let mut stream = Stream::new(false, true, Mode::Flow { credit: 1 });
-        stream.fd = Some(regular_file());
-        let (child, inbox) = child(vec![stream]);
-        let epoll = Epoll::new().unwrap();
-        child.arm(&mut lock(&child.state), 0, &epoll);
-        assert!(matches!(
-            inbox.next(),
-            Some(Event::Ended {
-                id: 7,
-                stream: 0,
-                error: libc::EPERM,
-                ..
-            })
-        ));
-    }
-}
+mod tests;

@@ -22,15 +22,19 @@ pub(crate) struct Stat {
     pub state: u8,
     /// In the numbers of `/proc`, which may be those of another namespace than ours.
     pub parent: u32,
+    pub threads: u64,
     /// When it was started, in clock ticks since the boot.
     pub started: u64,
     pub is_kernel_thread: bool,
 }
 
 impl Stat {
-    /// Whether it has ended and waits for being reaped.
+    /// Whether it has ended and waits for being reaped. The state is that of the first thread, which others may outlive.
     pub fn has_ended(&self) -> bool {
-        matches!(self.state, b'Z' | b'X' | b'x')
+        match self.state {
+            b'Z' => self.threads <= 1,
+            state => matches!(state, b'X' | b'x'),
+        }
     }
 }
 
@@ -45,9 +49,24 @@ impl Process {
         Ok(Self { folder })
     }
 
-    /// `None` once it has been reaped.
-    pub fn stat(&self) -> Option<Stat> {
-        parse_stat(&self.read(c"stat").ok()?)
+    /// # Errors
+    /// A shortage, see [`is_shortage`]; ENOENT or ESRCH once it has been reaped; ENOENT also of one that `hidepid` hides.
+    pub fn stat(&self) -> Result<Stat, Errno> {
+        parse_stat(&self.read(c"stat")?).ok_or(libc::EIO)
+    }
+
+    /// Whether it has not ended. One that cannot be read now, for want of a descriptor or of a permission, lives until it has been
+    /// reaped: a signal needs neither.
+    pub fn is_live(&self) -> bool {
+        match self.stat() {
+            Ok(stat) => !stat.has_ended(),
+            Err(_) => !self.is_reaped(),
+        }
+    }
+
+    /// Whether its number may be another's by now.
+    pub fn is_reaped(&self) -> bool {
+        self.signal(0) == Err(libc::ESRCH)
     }
 
     /// What it was started with; empty for a moment while it execs, an error where it may not be read.
@@ -56,20 +75,20 @@ impl Process {
     }
 
     /// Its control groups.
-    pub fn groups(&self) -> Option<String> {
-        String::from_utf8(self.read(c"cgroup").ok()?).ok()
+    pub fn groups(&self) -> Result<String, Errno> {
+        String::from_utf8(self.read(c"cgroup")?).map_err(|_| libc::EIO)
     }
 
     /// Its numbers, from the namespace of `/proc` down to its own.
-    pub fn numbers(&self) -> Vec<i32> {
-        let status = self.read(c"status").unwrap_or_default();
+    pub fn numbers(&self) -> Result<Vec<i32>, Errno> {
+        let status = self.read(c"status")?;
         let status = String::from_utf8_lossy(&status);
         let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:"));
-        numbers
+        Ok(numbers
             .unwrap_or_default()
             .split_whitespace()
             .filter_map(|number| number.parse().ok())
-            .collect()
+            .collect())
     }
 
     /// Signals it, and no other.
@@ -86,7 +105,7 @@ impl Process {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut file, &mut bytes)
             .map(|_| bytes)
-            .map_err(|error| error.raw_os_error().unwrap_or(libc::EIO))
+            .map_err(error_number)
     }
 }
 
@@ -99,20 +118,29 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     Some(Stat {
         state: *fields.first()?.as_bytes().first()?,
         parent: fields.get(1)?.parse().ok()?,
+        threads: fields.get(17)?.parse().ok()?,
         started: fields.get(19)?.parse().ok()?,
         is_kernel_thread: flags & PF_KTHREAD != 0,
     })
 }
 
+/// Whether something could not be read for want of descriptors or memory, and may be readable soon.
+pub(crate) fn is_shortage(error: Errno) -> bool {
+    matches!(error, libc::EMFILE | libc::ENFILE | libc::ENOMEM)
+}
+
 /// The numbers of all processes.
-pub(crate) fn numbers() -> Vec<u32> {
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .collect()
+pub(crate) fn numbers() -> Result<Vec<u32>, Errno> {
+    let mut numbers = Vec::new();
+    for entry in std::fs::read_dir("/proc").map_err(error_number)? {
+        let name = entry.map_err(error_number)?.file_name();
+        numbers.extend(name.to_str().and_then(|name| name.parse::<u32>().ok()));
+    }
+    Ok(numbers)
+}
+
+fn error_number(error: std::io::Error) -> Errno {
+    error.raw_os_error().unwrap_or(libc::EIO)
 }
 
 /// The number that `/proc` has for this process.
@@ -124,15 +152,16 @@ pub(crate) fn own_number() -> Option<u32> {
         .ok()
 }
 
-/// The number that `/proc` has for the process behind a pidfd; `None` once it has been reaped.
-pub(crate) fn number_of(pidfd: &OwnedFd) -> Option<u32> {
+/// The number that `/proc` has for the process behind a pidfd.
+///
+/// # Errors
+/// ESRCH once it has been reaped; a shortage, see [`is_shortage`].
+pub(crate) fn number_of(pidfd: &OwnedFd) -> Result<u32, Errno> {
     let path = format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd());
-    let info = std::fs::read_to_string(path).ok()?;
+    let info = std::fs::read_to_string(path).map_err(error_number)?;
     info.lines()
-        .find_map(|line| line.strip_prefix("Pid:"))?
-        .trim()
-        .parse()
-        .ok()
+        .find_map(|line| line.strip_prefix("Pid:")?.trim().parse().ok())
+        .ok_or(libc::ESRCH)
 }
 
 #[cfg(test)]
@@ -150,13 +179,23 @@ mod tests {
     }
 
     #[test]
+    fn a_process_whose_first_thread_has_ended_lives_as_long_as_another_runs() {
+        let stat = |threads: u64| {
+            let line = format!("7 (a) Z 42 7 7 0 -1 4 0 0 0 0 0 0 0 0 20 0 {threads} 0 9876 0");
+            parse_stat(line.as_bytes()).unwrap()
+        };
+        assert!(!stat(2).has_ended());
+        assert!(stat(1).has_ended());
+    }
+
+    #[test]
     fn this_process_is_found_by_its_number() {
         let own = Process::open(own_number().unwrap()).unwrap();
         assert_eq!(
-            own.numbers().last(),
+            own.numbers().unwrap().last(),
             Some(&std::process::id().cast_signed())
         );
-        assert!(own.stat().is_some());
+        assert!(own.is_live() && !own.is_reaped());
         own.signal(0).unwrap();
     }
 
@@ -166,6 +205,7 @@ mod tests {
         let process = Process::open(child.id()).unwrap();
         child.wait().unwrap();
         assert_eq!(process.signal(0), Err(libc::ESRCH));
-        assert_eq!(process.stat(), None);
+        assert!(process.stat().is_err_and(|error| !is_shortage(error)));
+        assert!(process.is_reaped() && !process.is_live());
     }
 }

@@ -6,7 +6,7 @@
 //! function than `fork`, or lost its parent within the second in which it was started. Where no other addon is loaded it is an
 //! orphan; otherwise its status stays for whoever waits for it, for [`PATIENCE`].
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
@@ -14,7 +14,7 @@ use std::sync::{Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 use std::{ptr, thread};
 
-use crate::procfs::{self, Process};
+use crate::procfs::{self, Process, is_shortage};
 use crate::sys::{self, Errno, errno, lock};
 
 const TICK: Duration = Duration::from_millis(500);
@@ -40,39 +40,45 @@ pub(crate) fn known<T>(launch: impl FnOnce() -> (i32, T)) -> (i32, T) {
     (pid, rest)
 }
 
-/// Starts the reaping, once. Whether orphans come to this process, and `/proc` shows them.
+/// Starts the reaping, once. Whether orphans come to this process, and `/proc` shows them: the next call asks again where they do not.
 pub(crate) fn start() -> Result<bool, Errno> {
-    static STARTED: OnceLock<Result<bool, Errno>> = OnceLock::new();
-    *STARTED.get_or_init(|| {
-        let Some(own) = procfs::own_number().filter(|_| gets_orphans()) else {
-            return Ok(false);
-        };
-        let depth = Process::open(own)?.numbers().len();
-        let forks = watch_forks()?;
-        IS_ON.store(true, Ordering::Release);
-        let mut reaper = Reaper {
-            own,
-            depth,
-            forks,
-            read: 0,
-            made: HashMap::new(),
-            seen: HashMap::new(),
-        };
-        reaper.note_present();
-        thread::Builder::new()
-            .name("spawn-reaper".into())
-            .stack_size(256 * 1024)
-            .spawn(move || {
-                sys::block_signals();
-                loop {
-                    // First, for what was being made when this began.
-                    thread::sleep(TICK);
-                    reaper.look();
-                }
-            })
-            .map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN))?;
-        Ok(true)
-    })
+    static STARTED: Mutex<bool> = Mutex::new(false);
+    let mut is_on = lock(&STARTED);
+    if !*is_on {
+        *is_on = try_start()?;
+    }
+    Ok(*is_on)
+}
+
+fn try_start() -> Result<bool, Errno> {
+    let Some(own) = procfs::own_number().filter(|_| gets_orphans()) else {
+        return Ok(false);
+    };
+    let depth = Process::open(own)?.numbers()?.len();
+    let forks = watch_forks()?;
+    IS_ON.store(true, Ordering::Release);
+    let mut reaper = Reaper {
+        own,
+        depth,
+        forks,
+        read: 0,
+        made: HashMap::new(),
+        seen: HashMap::new(),
+    };
+    reaper.note_present()?;
+    thread::Builder::new()
+        .name("spawn-reaper".into())
+        .stack_size(256 * 1024)
+        .spawn(move || {
+            sys::block_signals();
+            loop {
+                // First, for what was being made when this began.
+                thread::sleep(TICK);
+                reaper.look();
+            }
+        })
+        .map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN))?;
+    Ok(true)
 }
 
 fn gets_orphans() -> bool {
@@ -92,6 +98,10 @@ struct Forks {
 static SHARED: OnceLock<usize> = OnceLock::new();
 
 fn watch_forks() -> Result<&'static Forks, Errno> {
+    if let Some(&address) = SHARED.get() {
+        // SAFETY: the pages of a start that failed later on: see below.
+        return Ok(unsafe { &*(address as *const Forks) });
+    }
     // SAFETY: no memory is passed. The kernel gives zeroed pages, which are valid atomics, and they are never unmapped.
     let forks = unsafe {
         let memory = libc::mmap(
@@ -165,6 +175,16 @@ struct Seen {
     ended: Option<Instant>,
 }
 
+/// A process by its number and its start.
+type Key = (u32, u64);
+
+/// A child of this process.
+struct Child {
+    pid: i32,
+    /// That it had ended by the last look.
+    ended: Option<(Process, Key)>,
+}
+
 struct Reaper {
     own: u32,
     /// How deep our namespace is below that of `/proc`.
@@ -174,7 +194,7 @@ struct Reaper {
     read: u32,
     /// Those that were made here, and for how many looks they need not show.
     made: HashMap<i32, u32>,
-    seen: HashMap<(u32, u64), Seen>,
+    seen: HashMap<Key, Seen>,
 }
 
 /// A process that was made during one look shows at the next.
@@ -182,49 +202,60 @@ const LOOKS: u32 = 2;
 
 impl Reaper {
     /// The children that this process has already may all be ones that somebody waits for.
-    fn note_present(&mut self) {
-        for number in procfs::numbers() {
-            if let Ok(process) = Process::open(number)
-                && process.stat().is_some_and(|stat| stat.parent == self.own)
-            {
-                let pid = self.number_of(&process);
-                self.made.extend(pid.map(|pid| (pid, LOOKS)));
+    fn note_present(&mut self) -> Result<(), Errno> {
+        for number in procfs::numbers()? {
+            match self.child_of_ours(number) {
+                Ok(Some(pid)) => {
+                    self.made.insert(pid, LOOKS);
+                }
+                Err(error) if is_shortage(error) => return Err(error),
+                Ok(None) | Err(_) => {}
             }
+        }
+        Ok(())
+    }
+
+    fn child_of_ours(&self, number: u32) -> Result<Option<i32>, Errno> {
+        let process = Process::open(number)?;
+        let is_ours = process.stat()?.parent == self.own;
+        if is_ours {
+            self.number_of(&process)
+        } else {
+            Ok(None)
         }
     }
 
     fn look(&mut self) {
+        // Without them all, nothing can be said about any: another was a child of somebody here, or had another parent.
+        let Ok(numbers) = procfs::numbers() else {
+            return;
+        };
         let mut before = std::mem::take(&mut self.seen);
+        let mut shown = HashSet::new();
         let mut ended = Vec::new();
-        for pid in self.made.values_mut() {
-            *pid -= 1;
-        }
-        for number in procfs::numbers() {
-            let Ok(process) = Process::open(number) else {
-                continue;
-            };
-            let Some(stat) = process.stat() else { continue };
-            let key = (number, stat.started);
-            let mut seen = before.remove(&key).unwrap_or_default();
-            if stat.parent != self.own {
-                seen.is_orphan = true;
-            } else {
-                if let Some(looks) = self
-                    .number_of(&process)
-                    .and_then(|pid| self.made.get_mut(&pid))
-                {
-                    *looks = LOOKS;
+        let mut is_complete = true;
+        for number in numbers {
+            match self.examine(number, &mut before) {
+                Ok(Some(child)) => {
+                    shown.insert(child.pid);
+                    ended.extend(child.ended);
                 }
-                // Only what was there at the last look, so that nobody who is about to wait comes too late.
-                if stat.has_ended() && seen.ended.is_some() {
-                    ended.push((process, key));
-                } else if stat.has_ended() {
-                    seen.ended = Some(Instant::now());
-                }
+                Ok(None) => {}
+                Err(error) => is_complete &= !is_shortage(error),
             }
-            self.seen.insert(key, seen);
         }
-        self.made.retain(|_, looks| *looks > 0);
+        self.made.retain(|pid, looks| {
+            if shown.contains(pid) {
+                *looks = LOOKS;
+            } else if is_complete {
+                *looks -= 1;
+            }
+            *looks > 0
+        });
+        if !is_complete {
+            // What could not be read now shows at a later look.
+            self.seen.extend(before);
+        }
         self.note_made();
         if ended.is_empty() {
             return;
@@ -232,7 +263,7 @@ impl Reaper {
         let _gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
         self.note_made();
         for (process, key) in ended {
-            if let Some(pid) = self.number_of(&process)
+            if let Ok(Some(pid)) = self.number_of(&process)
                 && self.may_reap(pid, key)
             {
                 reap(pid);
@@ -240,13 +271,44 @@ impl Reaper {
         }
     }
 
+    /// Notes what a process is now; `Some` for a child of ours.
+    fn examine(
+        &mut self,
+        number: u32,
+        before: &mut HashMap<Key, Seen>,
+    ) -> Result<Option<Child>, Errno> {
+        let process = Process::open(number)?;
+        let stat = process.stat()?;
+        let is_ours = stat.parent == self.own;
+        let pid = if is_ours {
+            self.number_of(&process)?
+        } else {
+            None
+        };
+        let key = (number, stat.started);
+        let mut seen = before.remove(&key).unwrap_or_default();
+        seen.is_orphan |= !is_ours;
+        // Only what was there at the last look, so that nobody who is about to wait comes too late.
+        let is_left = is_ours && stat.has_ended() && seen.ended.is_some();
+        if is_ours && stat.has_ended() {
+            seen.ended.get_or_insert_with(Instant::now);
+        }
+        self.seen.insert(key, seen);
+        Ok(pid.map(|pid| Child {
+            pid,
+            ended: is_left.then_some((process, key)),
+        }))
+    }
+
     /// Its number in our namespace.
-    fn number_of(&self, process: &Process) -> Option<i32> {
-        process.numbers().get(self.depth.checked_sub(1)?).copied()
+    fn number_of(&self, process: &Process) -> Result<Option<i32>, Errno> {
+        let numbers = process.numbers()?;
+        let place = self.depth.checked_sub(1);
+        Ok(place.and_then(|place| numbers.get(place)).copied())
     }
 
     /// It is a child of ours that has ended: its number is in use until somebody waits for it.
-    fn may_reap(&self, pid: i32, key: (u32, u64)) -> bool {
+    fn may_reap(&self, pid: i32, key: Key) -> bool {
         let seen = &self.seen[&key];
         if seen.is_orphan {
             return true;
@@ -285,11 +347,12 @@ fn reap(pid: i32) {
 
 /// Orphans are given to the main thread, as are the children that it starts. A kernel without the list does not say.
 fn is_child_of_main_thread(own: u32, number: u32) -> bool {
-    std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")).map_or(true, |children| {
-        children
+    match std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")) {
+        Ok(children) => children
             .split_ascii_whitespace()
-            .any(|child| child.parse() == Ok(number))
-    })
+            .any(|child| child.parse() == Ok(number)),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    }
 }
 
 /// Whether an addon is loaded that may start processes: any but those of this house.

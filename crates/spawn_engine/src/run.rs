@@ -5,6 +5,7 @@
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -99,7 +100,7 @@ pub fn run(mut request: Request, input: &[u8], limits: Limits) -> Result<Outcome
     // The end of an output is the child's doing alone.
     command.far_ends.clear();
     let mut running = Running {
-        pidfd,
+        pidfd: Arc::new(pidfd),
         floor_kib,
         tree: command.tree.take(),
         is_measured: command.request.extras.usage,
@@ -161,7 +162,7 @@ impl Pipe {
 }
 
 struct Running<'a> {
-    pidfd: OwnedFd,
+    pidfd: Arc<OwnedFd>,
     floor_kib: u64,
     /// The name of its tree.
     tree: Option<String>,
@@ -291,9 +292,7 @@ impl Running<'_> {
         }
         self.is_killed = true;
         if let Some(name) = &self.tree {
-            let root = (!self.has_ended)
-                .then(|| self.pidfd.try_clone().ok())
-                .flatten();
+            let root = (!self.has_ended).then(|| Arc::clone(&self.pidfd));
             let (signal, grace) = (self.limits.signal, self.limits.grace);
             end_now(Tree::new(root, Some(name)), Blow { signal, grace });
         } else if !self.has_ended

@@ -127,6 +127,11 @@ impl Stream {
         self.armed = false;
     }
 
+    /// Whether the reactor watches it. What epoll said before it was disarmed may still be on its way.
+    pub fn is_armed(&self) -> bool {
+        self.armed
+    }
+
     /// Gives the descriptor away, no longer watched.
     pub fn take(&mut self, epoll: &Epoll) -> Option<OwnedFd> {
         self.disarm(epoll);

@@ -238,6 +238,10 @@ impl Child {
         let Some(stream) = state.streams.get(usize::from(index)) else {
             return false;
         };
+        // It was let go meanwhile: its bytes are for whoever reads it next.
+        if !stream.is_armed() {
+            return false;
+        }
         let collected = matches!(stream.mode, Mode::Collect { .. });
         // Both were readable: the first had more than its limit, and as with Node that closed the other.
         if collected && state.is_overflowed {

@@ -26,6 +26,8 @@ const groups = readFileSync('/proc/self/mountinfo', 'utf8')
   .find((line) => line.includes(' - cgroup2 '))
   ?.split(' ')[4];
 const HIDE = 'mount -o remount,bind,ro "$0"';
+const cannotEndThread =
+  nodeSpawnSync('python3', ['-c', 'import ctypes']).status === 0 ? false : 'Python is missing';
 const cannotHide =
   groups !== undefined && nodeSpawnSync('unshare', ['-m', 'sh', '-c', HIDE, groups]).status === 0
     ? false
@@ -166,6 +168,58 @@ describe('killTree', { skip, timeout: 120_000 }, () => {
     const result = spawnSync('sh', ['-c', script, mark], options);
     assert.equal((result.error as NodeJS.ErrnoException).code, 'ETIMEDOUT');
     assert.deepEqual(alive(mark), []);
+  });
+
+  test('kills a process whose first thread has ended', { skip: cannotEndThread }, async () => {
+    const program = `import ctypes, os, threading, time
+threading.Thread(target=lambda: time.sleep(60)).start()
+print(os.getpid(), flush=True)
+ctypes.CDLL(None).pthread_exit(None)`;
+    const child = spawn('sh', ['-c', 'python3 -c "$0" & wait; sleep 60', program], {
+      killTree: true,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [printed] = (await once(child.stdout!, 'data')) as [Buffer];
+    const line = () => readFileSync(`/proc/${Number(String(printed))}/stat`, 'latin1');
+    await until(() => line().includes(') Z '));
+    await killTree(child, 'SIGKILL');
+    // Its number may be another's by now, whose first thread runs.
+    const hasEnded = () => {
+      try {
+        const [state, ...fields] = line().split(') ')[1]!.split(' ');
+        return state !== 'Z' || fields[16] === '1';
+      } catch {
+        return true;
+      }
+    };
+    assert.equal(hasEnded(), true);
+  });
+
+  test('waits for processes that cannot be looked at for want of descriptors', async () => {
+    const mark = newMark();
+    const entry = new URL('../../src/index.ts', import.meta.url).href;
+    const program = `
+      import { closeSync, openSync } from 'node:fs';
+      import { once } from 'node:events';
+      import { killTree, spawn } from ${JSON.stringify(entry)};
+      const script = 'setsid sleep 60.${mark} & (setsid sleep 60.${mark} &); echo; wait';
+      const child = spawn('sh', ['-c', script, '${mark}'], { killTree: true });
+      await once(child.stdout, 'data');
+      const taken = [];
+      for (;;) try { taken.push(openSync('/dev/null')); } catch { break; }
+      const exited = once(child, 'exit');
+      const ended = killTree(child, process.argv[1]);
+      await exited;
+      for (const fd of taken) closeSync(fd);
+      await ended;
+      console.log('ended');`;
+    for (const signal of ['SIGTERM', 'SIGKILL']) {
+      const args = ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, '--no-warnings'];
+      const all = [...args, '--input-type=module', '-e', program, signal];
+      const { stdout, stderr } = await promisify(execFile)('sh', all);
+      assert.deepEqual([stdout, stderr], ['ended\n', '']);
+      assert.deepEqual(alive(mark), []);
+    }
   });
 
   test('leaves other signals to the child alone', async () => {

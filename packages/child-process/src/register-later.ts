@@ -15,6 +15,10 @@ const nodeChildProcess = (childProcess as never as { [key: symbol]: Functions | 
   kNodes
 ] ?? { ...childProcess };
 
+/** The timers of the start, for the engine: tests that replace them may run when it is loaded. */
+const kTimers = Symbol.for('redline.child-process.timers');
+const timers = { clearTimeout, setImmediate, setTimeout };
+
 // `promisify.custom` of `node:util`.
 const custom = Symbol.for('nodejs.util.promisify.custom');
 // Beside this file, with the same ending.
@@ -94,6 +98,7 @@ export function putInPlace(engine?: Engine): void {
     Object.defineProperty(lazy[name], custom, { enumerable: false, value });
   }
   Object.defineProperty(childProcess, kNodes, { configurable: true, value: nodeChildProcess });
+  Object.defineProperty(childProcess, kTimers, { configurable: true, value: timers });
   for (const name of Object.keys(lazy) as (keyof typeof lazy)[]) {
     // A tool that was loaded earlier, or another copy of this package, has wrapped it: in its place, the tool would see nothing.
     const text = Function.prototype.toString.call(childProcess[name]);

@@ -4,10 +4,30 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
-import { engine, spawn } from '../src/index.ts';
+import { engine, execFileSync, execSync, spawn, spawnSync } from '../src/index.ts';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 const IN_FLIGHT = 60;
+
+test('a Sync function finds the children that were asked for before it', async () => {
+  const finds: Record<string, (args: string) => string> = {
+    spawnSync: (args) => spawnSync('pgrep', ['-xf', args], { encoding: 'utf8' }).stdout,
+    execFileSync: (args) => execFileSync('pgrep', ['-xf', args], { encoding: 'utf8' }),
+    execSync: (args) => execSync(`pgrep -xf '${args}'`, { encoding: 'utf8' }),
+  };
+  for (const [name, find] of Object.entries(finds)) {
+    for (let round = 0; round < 10; round++) {
+      const time = `60.${process.pid}${round}`;
+      const others = Array.from({ length: 8 }, () => spawn('true', { stdio: 'ignore' }));
+      const child = spawn('sleep', [time], { stdio: 'ignore' });
+      const found = find(`sleep ${time}`);
+      const closed = [...others, child].map((one) => once(one, 'close'));
+      assert.equal(Number(found), child.pid, name);
+      child.kill('SIGKILL');
+      await Promise.all(closed);
+    }
+  }
+});
 
 /** Starts a child for each that has ended, and counts them. */
 const storm = `

@@ -1,4 +1,5 @@
 import type { SpawnSyncReturns } from 'node:child_process';
+import { startEarlierOnes } from '../native/port.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { runPlanned } from './spawn-sync.ts';
 import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
@@ -7,6 +8,7 @@ type Output = string | Buffer;
 
 /** `execFileSync` on the native engine. */
 export function execFileSync(file: unknown, args?: unknown, options?: unknown): Output {
+  startEarlierOnes();
   const plan = planExecFile(file, args, options);
   if (plan === undefined)
     return nodeChildProcess.execFileSync(file as never, args as never, options as never);
@@ -20,6 +22,7 @@ export function execFileSync(file: unknown, args?: unknown, options?: unknown): 
 
 /** `execSync` on the native engine. */
 export function execSync(command: unknown, options?: unknown): Output {
+  startEarlierOnes();
   const given = options as ExecOptions | null | undefined;
   const plan = isOptions(given)
     ? planSync(command, [], {

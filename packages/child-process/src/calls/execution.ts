@@ -8,6 +8,7 @@ import { treeOf, type Tree } from './kill-tree.ts';
 import { maxBufferError } from '../errors.ts';
 import type { NativeChild } from '../child/native-child.ts';
 import type { Collecting } from '../child/submit.ts';
+import { clearTimeout, setTimeout } from '../node/timers.ts';
 
 export type ExecCallback = (
   error: Error | null,

@@ -6,6 +6,7 @@ import type { KillTreeOptions } from '../options.ts';
 import { graceOf, refused, type Extras } from '../plan/extras.ts';
 import { validSignal } from '../plan/signals.ts';
 import { warnWithoutEngine } from './without-engine.ts';
+import { clearTimeout, setTimeout } from '../node/timers.ts';
 
 const { signals, errno } = constants;
 

@@ -5,6 +5,7 @@ import { spawnError } from '../errors.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { signalName } from '../plan/signals.ts';
 import { EXTRA } from '../native/wire.ts';
+import { startEarlierOnes } from '../native/port.ts';
 import { monitoredBits, publishUsage, usageOf } from '../child/monitor.ts';
 import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
 
@@ -18,6 +19,7 @@ export function spawnSync(
   args?: unknown,
   options?: unknown,
 ): SpawnSyncReturns<Output> {
+  startEarlierOnes();
   const plan = planSync(file, args, options);
   // Node's own function says what is wrong with the arguments, or runs what this one does not understand.
   if (plan === undefined)

@@ -25,9 +25,7 @@ export function spawnPlanned(plan: SpawnPlan, collecting?: Collecting): ChildPro
   const child = started as unknown as ChildProcess;
   const tree = (plan.extras.bits & TREE) === 0 ? undefined : treeOf(child, plan.extras);
   if (plan.timeoutMs > 0) killOnTimeout(child, plan.timeoutMs, plan.killSignal, tree);
-  if (plan.signal) {
-    const handle = started._handle;
-    killOnAbort(child, plan.signal, plan.killSignal, () => handle?.confirmSpawn(), tree);
-  }
+  if (plan.signal)
+    killOnAbort(child, plan.signal, plan.killSignal, { handle: started._handle, tree });
   return child;
 }

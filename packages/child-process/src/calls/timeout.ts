@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Tree } from './kill-tree.ts';
+import { clearTimeout, setTimeout } from '../node/timers.ts';
 
 /** Kills the child after `timeoutMs`. */
 export function killOnTimeout(

@@ -19,6 +19,7 @@ import { EXTRA } from '../native/wire.ts';
 import type { ChildResourceUsage } from '../options.ts';
 import type { Extras } from '../plan/extras.ts';
 import { signalName } from '../plan/signals.ts';
+import { setImmediate } from '../node/timers.ts';
 
 const { ESRCH } = constants.errno;
 const { TIMES, TREE, USAGE } = EXTRA;
@@ -198,9 +199,9 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
    * An output has closed. The exit that closed it is on its way through the engine, and must not find the loop gone
    * because nothing else kept it: libuv would have it by now. What the channel has to say is in libuv's hands, and comes first.
    */
-  countOutput(): void {
+  countOutput(isDestroyed: boolean): void {
     if (!this.#isOver && port().hasEnded(this.#id)) this.ref();
-    if (this.#isChannelFirst) setImmediate(setImmediate, () => this.#countClose());
+    if (this.#isChannelFirst(isDestroyed)) setImmediate(setImmediate, () => this.#countClose());
     else this.#countClose();
   }
 
@@ -216,10 +217,11 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   /**
    * Whether the channel has something to say before an output that has closed now. An output that closes because of the
    * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a child
-   * that could not start has ended, though the engine still holds its other end.
+   * that could not start has ended, though the engine still holds its other end; an output that the program has destroyed closes
+   * in this turn of the loop, which has looked at the channel before.
    */
-  get #isChannelFirst(): boolean {
-    if (this.#hasFailed) return (this.#channel?.fd ?? -1) >= 0;
+  #isChannelFirst(isDestroyed: boolean): boolean {
+    if (this.#hasFailed) return !isDestroyed && (this.#channel?.fd ?? -1) >= 0;
     return this.#isExitDone && this.isChannelReadable;
   }
 

@@ -4,6 +4,7 @@ import { OutputStream } from '../native/output-stream.ts';
 import { closeInTurn, closedSocket, openPipe } from '../native/pipe.ts';
 import { hold, port, release } from '../native/port.ts';
 import { STDIO } from '../native/wire.ts';
+import { setImmediate } from '../node/timers.ts';
 
 const { COLLECT, PIPE } = STDIO;
 
@@ -15,10 +16,12 @@ export interface Collection {
   attach(index: number, stream: Socket): void;
 }
 
+type Uncollected = import('../../native.cjs').Uncollected;
+
 /** Whose pipes they are. */
 export interface Owner {
-  /** Nothing more comes out of one of the outputs. */
-  countOutput(): void;
+  /** Nothing more comes out of one of the outputs, because the program has closed it or because it has ended. */
+  countOutput(isDestroyed: boolean): void;
   /** Whether libuv is about to find something in the channel, its end perhaps. */
   readonly isChannelReadable: boolean;
 }
@@ -47,6 +50,8 @@ export class ChildPipes {
   /** Of those, after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
+  /** Of those that are no longer collected, and not closed either: what had come. */
+  readonly #stopped = new Map<number, Uncollected>();
   /** Outputs that another process held when the exit was heard, of a child with a channel. */
   readonly #outliving = new Set<number>();
 
@@ -60,7 +65,7 @@ export class ChildPipes {
     this.#codes = codes;
     this.#collection = collection;
     this.#owner = owner;
-    this.#onClosed = () => owner.countOutput();
+    this.#onClosed = () => owner.countOutput(false);
     this.#untouched = this.outputs;
     this.#looksBefore = collection === undefined ? 0 : port().looks();
   }
@@ -201,18 +206,28 @@ export class ChildPipes {
   }
 
   /**
+   * Ends the collecting with what has come. A child that is about to be signalled may say something at once, and the engine would
+   * read that before {@link discard} closes the outputs; Node's loop does not look in between.
+   */
+  stopCollecting(): void {
+    for (const index of this.#collected()) this.#stopped.set(index, this.#uncollect(index));
+  }
+
+  /** The signal has not been sent: what comes is wanted. */
+  resumeCollecting(): void {
+    for (const index of [...this.#stopped.keys()]) this.get(index);
+  }
+
+  /**
    * Ends the collecting with what has come, and closes the outputs. The child is killed behind that, as Node does it: one that
    * still writes ends with SIGPIPE.
    */
   discard(kill?: () => void): void {
-    const hasLooked = this.#hasLooked;
-    const hasEnded = hasLooked && (!this.#isInputClosed || this.#hasExited);
+    const hasEnded = this.#hasLooked && (!this.#isInputClosed || this.#hasExited);
     const open: number[] = [];
     const last: [index: number, bytes: Buffer | undefined][] = [];
-    for (let index = 1; index < this.#codes.length; index++) {
-      if (this.#codes[index] !== COLLECT || this.#isSettled(index)) continue;
-      if (this.#isFlushed && !this.#draining.has(index)) continue;
-      const { ended, bytes } = port().uncollect(this.#id, index, !hasLooked);
+    for (const index of this.#collected()) {
+      const { ended, bytes } = this.#uncollect(index);
       last.push([index, bytes]);
       this.#sockets[index] = closedSocket(ended && hasEnded);
       this.#touch(index);
@@ -242,6 +257,22 @@ export class ChildPipes {
       const socket = this.get(index);
       if (socket instanceof OutputStream) socket.adopt();
     }
+  }
+
+  /** The outputs that are collected still. */
+  #collected(): number[] {
+    return [...this.#codes.keys()].filter(
+      (index) =>
+        this.#codes[index] === COLLECT &&
+        !this.#isSettled(index) &&
+        !(this.#isFlushed && !this.#draining.has(index)),
+    );
+  }
+
+  #uncollect(index: number): Uncollected {
+    const stopped = this.#stopped.get(index);
+    this.#stopped.delete(index);
+    return stopped ?? port().uncollect(this.#id, index, !this.#hasLooked);
   }
 
   /** Whether the loop has looked for output at least once: what is here before that, Node would not have read yet. */
@@ -275,18 +306,17 @@ export class ChildPipes {
     const stream = new OutputStream(this.#id, index);
     this.#sockets[index] = stream;
     this.#touch(index);
-    stream.on('close', this.#onClosed);
+    stream.on('close', () => this.#owner.countOutput(!stream.readableEnded));
     if (this.#codes[index] !== COLLECT) {
       stream.start();
       // Another process holds it, and it has been flowing since the exit.
       return this.#isFlushed ? stream.resume() : stream;
     }
     this.#collection!.attach(index, stream);
-    const hasLooked = this.#hasLooked;
-    const { ended, bytes } = port().uncollect(this.#id, index, !hasLooked);
+    const { ended, bytes } = this.#uncollect(index);
     if (bytes.length > 0) stream.onData(bytes);
     // The collector has read that from Node's socket by now: a pause does not hold it back.
-    if (hasLooked) stream.read();
+    if (this.#hasLooked) stream.read();
     // The engine is ahead of the loop: what came before the end is still on its way, until the loop has looked.
     if (ended) setImmediate(setImmediate, () => stream.isAdopted || stream.onEnded(0));
     else stream.start();

@@ -3,6 +3,7 @@ import { native } from './engine.ts';
 import { systemError } from '../errors.ts';
 import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
 import { hold, port, release } from './port.ts';
+import { setImmediate } from '../node/timers.ts';
 
 /** What the engine reads before it must be asked again, and when to ask. */
 const CREDIT = 256 * 1024;

@@ -57,6 +57,14 @@ export function tryPort(): Port | number {
   }
 }
 
+/**
+ * Blocks until every child that this thread has asked for has been started: one that is waited for may be about another, which runs
+ * by then on Node.
+ */
+export function startEarlierOnes(): void {
+  opened?.flush();
+}
+
 /** Sends a child's events to `listener`, until {@link forget}. */
 export function listen(id: number, listener: Listener): void {
   listeners.set(id, listener);

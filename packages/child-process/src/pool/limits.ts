@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { killOnAbort } from '../calls/abort.ts';
 import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
+import { clearTimeout, setTimeout } from '../node/timers.ts';
 
 /** `timeout`: the clock runs from the call, as in Node. */
 export function killAfter(
@@ -21,5 +22,5 @@ export function killAfter(
 
 /** `signal`: kills the child and emits Node's AbortError. */
 export function killWhenAborted(child: PoolChild, { signal, killSignal }: PoolSpawnOptions): void {
-  if (signal) killOnAbort(child as unknown as ChildProcess, signal, killSignal, () => {});
+  if (signal) killOnAbort(child as unknown as ChildProcess, signal, killSignal);
 }

@@ -1,4 +1,5 @@
 import type { Kind, Message, Value } from './messages.ts';
+import { setImmediate } from '../node/timers.ts';
 
 /** Messages of one turn of the event loop leave together: a short child makes five of them, often in two turns. */
 export class Outbox {

@@ -4,6 +4,7 @@ import { Outbox } from './outbox.ts';
 import type { ResolvedPoolOptions } from './options.ts';
 import { ownEngine } from './runtime.ts';
 import type { LinkListener, WorkerLink } from './worker-link.ts';
+import { setTimeout } from '../node/timers.ts';
 
 /** 'disconnect' follows 'exit' at once; if a runtime omits it, the children must not wait forever. */
 const disconnectGraceMs = 1_000;

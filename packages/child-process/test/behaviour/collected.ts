@@ -155,6 +155,21 @@ export const collected: Behaviours = {
     setTimeout(() => controller.abort(), 30);
     return execFile(cp, 'sleep', ['10'], { signal: controller.signal });
   },
+  'an abort that the child has something to say to': (cp) =>
+    often(async () => {
+      const controller = new AbortController();
+      const { promise, resolve } = Promise.withResolvers<unknown>();
+      const { signal } = controller;
+      const child = cp.execFile('sh', ['-c', complaining], { signal }, (error, stdout) =>
+        resolve([describeError(error), stdout]),
+      );
+      // It is ready once its prompt is in the pipe, which is not looked at: that would make it a stream.
+      await moment(100);
+      controller.abort();
+      const outcome = await promise;
+      await settled(child);
+      return outcome;
+    }),
   'abort before': (cp) => execFile(cp, 'sleep', ['10'], { signal: AbortSignal.abort() }),
   'killing the child': (cp) =>
     new Promise((resolve) => {

@@ -75,10 +75,18 @@ function listen(stream: Readable, events: unknown[], order: string[]): void {
   stream.on('end', () => events.push(['end', text]));
 }
 
-/** Resolves at "close", and a moment later, so that what comes too late is seen. */
+/**
+ * Resolves at "close", and a moment later, so that what comes too late is seen. A process that is not run for long hears of a child
+ * before it hears of the timer that was to end earlier: "close" may have come.
+ */
 export async function settled(child: EventEmitter): Promise<void> {
-  await new Promise((resolve) => child.once('close', resolve));
+  if (!hasClosed(child)) await new Promise((resolve) => child.once('close', resolve));
   await moment();
+}
+
+function hasClosed(child: EventEmitter): boolean {
+  const { _closesGot, _closesNeeded } = child as never as Record<string, number>;
+  return _closesGot === _closesNeeded;
 }
 
 export function moment(ms = 20): Promise<void> {

@@ -215,7 +215,7 @@ export class ChildPipes {
 
   /** The signal has not been sent: what comes is wanted. */
   resumeCollecting(): void {
-    for (const index of [...this.#stopped.keys()]) this.get(index);
+    for (const index of this.#stopped.keys()) this.get(index);
   }
 
   /**

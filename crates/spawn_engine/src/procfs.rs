@@ -55,7 +55,7 @@ impl Process {
         parse_stat(&self.read(c"stat")?).ok_or(libc::EIO)
     }
 
-    /// Whether it has not ended. One that cannot be read now, for want of a descriptor or of a permission, lives until it has been
+    /// Whether it has not ended. One that cannot be read now, for lack of a descriptor or of a permission, lives until it has been
     /// reaped: a signal needs neither.
     pub fn is_live(&self) -> bool {
         match self.stat() {
@@ -124,7 +124,7 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     })
 }
 
-/// Whether something could not be read for want of descriptors or memory, and may be readable soon.
+/// Whether something could not be read for lack of descriptors or memory, and may be readable soon.
 pub(crate) fn is_shortage(error: Errno) -> bool {
     matches!(error, libc::EMFILE | libc::ENFILE | libc::ENOMEM)
 }

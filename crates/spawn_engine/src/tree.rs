@@ -283,7 +283,7 @@ enum Found {
     None,
     /// Some were executing a program just then, and show no environment.
     Unsure,
-    /// Some could not be read, for want of a descriptor or of memory.
+    /// Some could not be read, for lack of a descriptor or of memory.
     Unreadable,
     New,
 }

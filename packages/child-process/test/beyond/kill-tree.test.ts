@@ -195,7 +195,7 @@ ctypes.CDLL(None).pthread_exit(None)`;
     assert.equal(hasEnded(), true);
   });
 
-  test('waits for processes that cannot be looked at for want of descriptors', async () => {
+  test('waits for processes that cannot be looked at for lack of descriptors', async () => {
     const mark = newMark();
     const entry = new URL('../../src/index.ts', import.meta.url).href;
     const program = `

@@ -14,7 +14,10 @@ type Read = (request: any) => unknown;
 
 interface App {
   /** What `read` has returned for the response that a request with these headers gets, and whether it was made for it. */
-  ask(headers?: Record<string, string>): Promise<{ value: unknown; isHit: boolean }>;
+  ask(
+    headers?: Record<string, string>,
+    query?: string,
+  ): Promise<{ value: unknown; isHit: boolean }>;
   readonly lines: string[];
   /** Node's requests, as they are after their responses. */
   readonly requests: IncomingMessage[];
@@ -68,9 +71,9 @@ async function serve(
   return {
     lines,
     requests,
-    async ask(headers = {}) {
+    async ask(headers = {}, query = '') {
       const before = runs;
-      const response = await fetch(`http://127.0.0.1:${port}/`, {
+      const response = await fetch(`http://127.0.0.1:${port}/${query}`, {
         headers: { connection: 'close', ...headers },
       });
       const { value } = (await response.json()) as { value: unknown };
@@ -177,6 +180,44 @@ for (const framework of ['express', 'fastify'] as const) {
       const other = await serve(t, framework, () => 'same', setting);
       await other.ask({ cookie: 'theme=dark' });
       assert.ok((await other.ask({ cookie: 'theme=light' })).isHit);
+    });
+  });
+
+  describe(`On ${framework}, what only later requests read counts`, () => {
+    const isLater = (request: any): boolean => Number(request.query.n) >= 20;
+    const cookie = (request: any): unknown => request.cookies.theme;
+    const parse = (request: any): void => {
+      request.cookies = Object.fromEntries([(request.headers.cookie ?? 'a=').split('=')]);
+    };
+    const setting: Setting = { ahead: parse, policy: { cookies: 'ignore' } };
+    for (const [what, read, name] of [
+      ['a header', ({ headers }: any) => headers['tenant-id'], 'tenant-id'],
+      ['a cookie', cookie, 'cookie'],
+      ['an address', ({ ip }: any) => ip, 'x-forwarded-for'],
+    ] as const)
+      it(`${what}, of which those that were watched have shown nothing`, async (t) => {
+        const late: Read = (request) => (isLater(request) ? read(request) : 1);
+        const { ask } = await serve(t, framework, late, setting);
+        const values = what === 'a cookie' ? ['theme=a', 'theme=b'] : ['10.0.0.1', '10.0.0.2'];
+        for (let n = 0; n < 20; n += 1) await ask({}, `?n=${n}`);
+        assert.equal((await ask({}, '?n=19')).isHit, true);
+        for (let round = 0; round < 3; round += 1)
+          for (const value of values) {
+            const got = await ask({ [name]: value }, '?n=20');
+            assert.equal(got.value, value.replace('theme=', ''));
+          }
+      });
+
+    it('the protocol behind a trusted proxy, which is kept from the second response on', async (t) => {
+      const late: Read = (request) => (isLater(request) ? request.protocol : 1);
+      // With 'any' no response may depend on it.
+      const defaults = { hosts: undefined } as unknown as RouteDefaults;
+      const { ask, lines } = await serve(t, framework, late, { defaults });
+      for (let n = 0; n < 20; n += 1) await ask({}, `?n=${n}`);
+      for (const protocol of ['https', 'http', 'https', 'http', 'https'])
+        assert.equal((await ask({ 'x-forwarded-proto': protocol }, '?n=20')).value, protocol);
+      assert.equal((await ask({ 'x-forwarded-proto': 'https' }, '?n=20')).isHit, true);
+      assert.deepEqual(lines, []);
     });
   });
 

@@ -30,21 +30,23 @@ function makeClient(over: Partial<RedisCommands> = {}): {
 
 const asTheyAre = <Value>(values: readonly Value[]): readonly Value[] => values;
 
+const asItIs = (name: string): string => name;
+
 describe('RedisReads', () => {
   it('reads each key of one turn of the event loop once, all with one command', async () => {
     const { commands, sent } = makeClient();
     const reads = new RedisReads(commands);
-    const later = Promise.resolve().then(() => reads.get('b'));
+    const later = Promise.resolve().then(() => reads.get('b', asItIs));
     const found = await Promise.all([
-      reads.get('a'),
-      reads.getMany(['t', 'none', 'a'], asTheyAre, asTheyAre),
-      reads.get('a'),
+      reads.get('a', asItIs),
+      reads.getMany(['t', 'none', 't'], asTheyAre, asTheyAre),
+      reads.get('a', asItIs),
       later,
     ]);
-    const values = ['value of a', ['value of t', null, 'value of a'], 'value of a', 'value of b'];
+    const values = ['value of a', ['value of t', null, 'value of t'], 'value of a', 'value of b'];
     assert.deepEqual(found, values);
     assert.deepEqual(sent, [['a', 't', 'none', 'b']]);
-    await reads.get('a');
+    await reads.get('a', asItIs);
     assert.deepEqual(sent.length, 2);
   });
 
@@ -52,7 +54,7 @@ describe('RedisReads', () => {
     const { commands, sent } = makeClient({ batches: false });
     const reads = new RedisReads(commands);
     const found = await Promise.all([
-      reads.get('a'),
+      reads.get('a', asItIs),
       reads.getMany(['t', 'u'], asTheyAre, asTheyAre),
       reads.getMany(['u'], asTheyAre, asTheyAre),
     ]);
@@ -73,7 +75,10 @@ describe('RedisReads', () => {
     const reads = new RedisReads(commands);
     for (let times = 0; times < 3; times++)
       assert.deepEqual(
-        await Promise.all([reads.get('a'), reads.getMany(['{p}t', '{p}u'], asTheyAre, asTheyAre)]),
+        await Promise.all([
+          reads.get('a', asItIs),
+          reads.getMany(['{p}t', '{p}u'], asTheyAre, asTheyAre),
+        ]),
         ['value of a', ['value of {p}t', 'value of {p}u']],
       );
     assert.deepEqual(sent, [
@@ -87,7 +92,7 @@ describe('RedisReads', () => {
     const { commands, sent } = makeClient();
     const reads = new RedisReads(commands);
     const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}`);
-    const found = await Promise.all(keys.map((key) => reads.get(key)));
+    const found = await Promise.all(keys.map((key) => reads.get(key, asItIs)));
     assert.deepEqual(
       found,
       keys.map((key) => `value of ${key}`),
@@ -106,8 +111,8 @@ describe('RedisReads', () => {
     for (let times = 0; times < 2; times++)
       assert.deepEqual(
         await Promise.all([
-          reads.get('a'),
-          reads.get('none'),
+          reads.get('a', asItIs),
+          reads.get('none', asItIs),
           reads.getMany(['t'], asTheyAre, asTheyAre),
         ]),
         ['value of a', null, ['value of t']],
@@ -123,7 +128,7 @@ describe('RedisReads', () => {
     const { commands } = makeClient({ mget: (keys) => reply(keys.map(() => null)) });
     const reads = new RedisReads(commands);
     const store = {
-      get: (key: string) => reads.get(key),
+      get: (key: string) => reads.get(key, asItIs),
       set: () => reply('OK'),
       delete: () => reply(1),
     };
@@ -163,7 +168,7 @@ describe('RedisReads', () => {
     const { commands } = makeClient({ mget: () => Promise.reject(new Error('closed')) });
     const reads = new RedisReads(commands);
     const asked = await Promise.allSettled([
-      reads.get('a'),
+      reads.get('a', asItIs),
       reads.getMany(['b'], asTheyAre, asTheyAre),
     ]);
     assert.deepEqual(

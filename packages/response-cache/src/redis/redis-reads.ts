@@ -21,19 +21,28 @@ interface Waiter {
 
 /** The keys of one command, and what is done with their values. */
 class Batch {
-  readonly places = new Map<string, number>();
+  readonly keys: string[] = [];
+  /* By the names that the cache has for them: their hashes are known, and to put together and hash those of Redis takes 5 % of a hit. */
+  readonly #values = new Map<string, number>();
+  readonly #tags = new Map<string, number>();
   /* What is read of one list of keys for several callers: hits under one key have the same tags. */
   readonly lists = new Map<readonly string[], Promise<unknown>>();
   readonly waiters: Waiter[] = [];
   readonly settles: Settle[] = [];
   readonly rejects: ((error: unknown) => void)[] = [];
 
-  place(key: string): number {
-    const known = this.places.get(key);
+  placeOfValue(name: string, keyOf: (name: string) => string): number {
+    const known = this.#values.get(name);
     if (known !== undefined) return known;
-    const place = this.places.size;
-    this.places.set(key, place);
-    return place;
+    this.#values.set(name, this.keys.length);
+    return this.keys.push(keyOf(name)) - 1;
+  }
+
+  placeOfTag(key: string): number {
+    const known = this.#tags.get(key);
+    if (known !== undefined) return known;
+    this.#tags.set(key, this.keys.length);
+    return this.keys.push(key) - 1;
   }
 }
 
@@ -54,10 +63,11 @@ export class RedisReads {
     this.#together = commands.batches ? 'all' : 'tags';
   }
 
-  get(key: string): Promise<Value> {
-    if (this.#together !== 'all') return this.#commands.get(key);
+  /** The value that the cache has under `name`, and Redis under `keyOf(name)`. */
+  get(name: string, keyOf: (name: string) => string): Promise<Value> {
+    if (this.#together !== 'all') return this.#commands.get(keyOf(name));
     const batch = this.#open(1);
-    const place = batch.place(key);
+    const place = batch.placeOfValue(name, keyOf);
     // Its own promise, settled by the reply itself: a read must not take more steps than a write whose reply comes behind it.
     return new Promise((resolve, reject) => void batch.waiters.push({ place, resolve, reject }));
   }
@@ -77,7 +87,7 @@ export class RedisReads {
     if (this.#together === 'none')
       return Promise.all(keys.map((key) => this.#getText(key))).then(convert);
     const batch = this.#open(keys.length);
-    const places = keys.map((key) => batch.place(key));
+    const places = keys.map((key) => batch.placeOfTag(key));
     const result = new Promise<Result>((resolve, reject) => {
       batch.settles.push((values) => {
         const found = places.map((place) => values[place]!);
@@ -98,7 +108,7 @@ export class RedisReads {
   }
 
   #open(keys: number): Batch {
-    if (this.#batch !== undefined && this.#batch.places.size + keys <= maxKeys) return this.#batch;
+    if (this.#batch !== undefined && this.#batch.keys.length + keys <= maxKeys) return this.#batch;
     const batch = new Batch();
     this.#batch = batch;
     const send = (): void => this.#send(batch);
@@ -111,7 +121,7 @@ export class RedisReads {
   #send(batch: Batch): void {
     if (this.#batch === batch) this.#batch = undefined;
     const together = this.#together;
-    const keys = [...batch.places.keys()];
+    const { keys } = batch;
     const reject = (error: unknown): void => {
       for (const each of batch.waiters) each.reject(error);
       for (const each of batch.rejects) each(error);

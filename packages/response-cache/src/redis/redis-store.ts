@@ -49,6 +49,7 @@ export class RedisStore implements JsonStore {
   readonly #client: RedisCommands;
   readonly #reads: RedisReads;
   readonly #keyPrefix: string;
+  readonly #keyOf = (key: string): string => this.#keyPrefix + redisName(key);
   readonly #readConnection: ReadConnection | undefined;
   readonly #faults = new Faults();
   readonly watchFaults: Faults['watch'] = this.#faults.watch;
@@ -70,7 +71,7 @@ export class RedisStore implements JsonStore {
 
   get(key: string): Promise<string | null> {
     this.#client.requireReady();
-    return this.#reads.get(this.keyOf(key));
+    return this.#reads.get(key, this.#keyOf);
   }
 
   set(key: string, raw: string, ttl: number): Promise<unknown> {
@@ -92,7 +93,7 @@ export class RedisStore implements JsonStore {
 
   /** The key as passed to the client. */
   keyOf(key: string): string {
-    return this.#keyPrefix + redisName(key);
+    return this.#keyOf(key);
   }
 
   /** The key in Redis. */

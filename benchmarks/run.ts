@@ -24,7 +24,7 @@ A scenario takes every option of \`redline bench\`. Long ones:
   defer         2 hours; 20 minutes with --quick
   defer-grid    all 18 cells of its grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
   cluster       8 minutes; 2 with --quick
-  compressed-hits 3 minutes; downloads nginx if it is not installed
+  compressed-hits 5 minutes; downloads nginx if it is not installed
   files         6 minutes; downloads nginx if it is not installed
   http          50 minutes; 6 with --quick --restarts 1
   frameworks    17 minutes; 5 with --quick

@@ -13,6 +13,7 @@ import {
 import { byHandTable } from './by-hand-table.ts';
 import { cacheHitTable } from './cache-hit-table.ts';
 import { cachedPeersTables } from './cached-peers-table.ts';
+import { compressedHitsTable } from './compressed-hits-table.ts';
 import { engineCostsTable } from './engine-costs-table.ts';
 import { httpTables } from './http-tables.ts';
 import { checkedNodesTable } from './checked-nodes-table.ts';
@@ -109,6 +110,11 @@ const cachedPeers = ['cached-peers', 'cached-peers-runtimes'].flatMap(
 );
 if (cachedPeers.length > 0) {
   replaceBlock('packages/response-cache/README.md', 'cached-peers', cachedPeersTables(cachedPeers));
+}
+const compressedHits = readResult('compressed-hits');
+if (compressedHits !== undefined) {
+  const text = compressedHitsTable(compressedHits);
+  replaceBlock('packages/response-cache/README.md', 'compressed-hits', text);
 }
 const engineCosts = readResult('engine-costs');
 if (engineCosts !== undefined) {

@@ -1,12 +1,19 @@
 // A cached response of 8 KB as it is and compressed, from the engine and from the hook, and nginx with a file that was
-// compressed before. The notes have the bytes of each body: with the CPU they say what a response costs and what it weighs.
+// compressed before. Variants are named CONTENDER/GROUP; the notes have the bytes of each body: with the CPU they say what a
+// response costs and what it weighs.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as send } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  constants,
+  gunzipSync,
+  gzipSync,
+} from 'node:zlib';
 import { defineConfig } from '@redline/lab';
 import { obtainFromDebian, debianEnv } from '../contenders/obtain-debian.ts';
 
@@ -34,28 +41,29 @@ export default defineConfig({
   load: { connections: 64 },
   precision: { restarts: 5, blocks: 4, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
   quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
+  groups: {
+    engine: { title: 'A hit of the engine, 8 KB, compressed and as it is' },
+    hook: { title: 'A hit of the hook, 8 KB, compressed and as it is' },
+    nginx: { title: 'Compressed hits beside nginx with a compressed file' },
+  },
   variants: [
-    { name: 'engine, plain', command: ['node', program, 'engine', 'plain'] },
-    { name: 'engine, br', command: ['node', program, 'engine', 'compressed'] },
-    { name: 'hook, plain', command: ['node', program, 'hook', 'plain'] },
-    { name: 'hook, br', command: ['node', program, 'hook', 'compressed'] },
-    {
-      name: 'nginx, gzip_static',
-      command: ['node', program, 'nginx', 'file' in nginx ? nginx.file : ''],
-    },
+    variant('engine, plain', 'engine'),
+    variant('engine, br', 'engine'),
+    variant('hook, plain', 'hook'),
+    variant('hook, br', 'hook'),
+    variant('nginx', 'nginx'),
+    variant('engine, br', 'nginx'),
+    variant('hook, br', 'nginx'),
   ],
 
   setup: () => ({
     env: { ...debianEnv(), BODY: body, FOLDER: folder },
-    skip: ('missing' in nginx ? { 'nginx, gzip_static': nginx.missing } : {}) as Record<
-      string,
-      string
-    >,
+    skip: ('missing' in nginx ? { 'nginx/nginx': nginx.missing } : {}) as Record<string, string>,
     stop: () => {},
   }),
 
   async verify({ name, url }) {
-    const coding = name.startsWith('nginx') ? 'gzip' : name.endsWith('br') ? 'br' : undefined;
+    const coding = codingOf(name.split('/', 1)[0]!);
     for (let tries = 1; ; tries++) {
       const sent = await ask(`${url}/desks.json`);
       // Hits are compressed once a variant is ready.
@@ -69,11 +77,49 @@ export default defineConfig({
       assert.equal(String(decode ? decode(sent.bytes) : sent.bytes), body, name);
       // The engine has it after two more.
       if (tries < 4) continue;
-      console.error(`${name}: ${sent.bytes.length} bytes`);
+      assert.equal(sent.bytes.length, lengthIn(coding), name);
       return;
     }
   },
 });
+
+type Coding = 'br' | 'gzip' | undefined;
+
+function codingOf(contender: string): Coding {
+  if (contender === 'nginx') return 'gzip';
+  return contender.endsWith('br') ? 'br' : undefined;
+}
+
+/** As the cache and the program of the contenders compress it. */
+function lengthIn(coding: Coding): number {
+  if (coding === undefined) return Buffer.byteLength(body);
+  if (coding === 'gzip') return gzipSync(body, { level: 9 }).length;
+  const params = {
+    [constants.BROTLI_PARAM_QUALITY]: 5,
+    [constants.BROTLI_PARAM_MODE]: constants.BROTLI_MODE_TEXT,
+    [constants.BROTLI_PARAM_SIZE_HINT]: Buffer.byteLength(body),
+  };
+  return brotliCompressSync(body, { params }).length;
+}
+
+interface Variant {
+  readonly name: string;
+  readonly group: string;
+  readonly note: string;
+  readonly command: string[];
+}
+
+function variant(contender: string, group: string): Variant {
+  const [place, what] = contender.split(', ') as [string, string | undefined];
+  const file = 'file' in nginx ? nginx.file : '';
+  const last = place === 'nginx' ? file : what === 'br' ? 'compressed' : 'plain';
+  return {
+    name: `${contender}/${group}`,
+    group,
+    note: `${lengthIn(codingOf(contender))} bytes`,
+    command: ['node', program, place, last],
+  };
+}
 
 /** fetch() would decode it. */
 function ask(url: string): Promise<{ coding: string | undefined; bytes: Buffer }> {

@@ -40,4 +40,27 @@ describe('Unsealed', () => {
     for (let i = 1; i <= 2_000; i++) unsealed.of(String(i), raw);
     assert.notEqual(unsealed.of('0', raw), first);
   });
+
+  it('reads a long value once, too', () => {
+    const unsealed = new Unsealed();
+    const raw = sealed(JSON.stringify('x'.repeat(500_000)), '');
+    assert.equal(unsealed.of('key', raw), unsealed.of('key', raw));
+  });
+
+  it('forgets the first of some that are very long, and counts what takes its place once', () => {
+    const unsealed = new Unsealed();
+    const raw = sealed(JSON.stringify('x'.repeat(500_000)), '');
+    const first = unsealed.of('0', raw);
+    for (let i = 1; i <= 100; i++)
+      unsealed.of('1', sealed(JSON.stringify('y'.repeat(500_000)), ''));
+    assert.equal(unsealed.of('0', raw), first);
+    for (let i = 1; i <= 20; i++) unsealed.of(String(i), raw);
+    assert.notEqual(unsealed.of('0', raw), first);
+  });
+
+  it('keeps none that would leave no room for others', () => {
+    const unsealed = new Unsealed();
+    const raw = sealed(JSON.stringify('x'.repeat(2_000_000)), '');
+    assert.notEqual(unsealed.of('key', raw), unsealed.of('key', raw));
+  });
 });

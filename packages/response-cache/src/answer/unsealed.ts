@@ -3,15 +3,23 @@ import type { Kept } from './flight.ts';
 import { unseal } from './seal.ts';
 
 const maxEntries = 1_024;
-/* So that all of them are a few MiB, and mostly texts that memory has anyway. */
-const maxLength = 8_192;
+/* In characters: a few MiB, and mostly texts that memory has anyway. */
+const maxTotalLength = 8 * 1_024 * 1_024;
+/* One of these leaves room for others. */
+const maxLength = maxTotalLength / 8;
+
+interface Last {
+  readonly raw: string;
+  readonly answer: Answer;
+}
 
 /**
  * What stored values say. Reading the facts of one costs more than the rest of a hit from memory, and most hits find what the
  * last one under their key has found.
  */
 export class Unsealed {
-  readonly #last = new Map<string, { readonly raw: string; readonly answer: Answer }>();
+  readonly #last = new Map<string, Last>();
+  #totalLength = 0;
 
   /** What was found last under `key`, where that had facts. */
   last(key: string): Answer | undefined {
@@ -25,10 +33,23 @@ export class Unsealed {
       if (last !== undefined && last.raw === raw) return last.answer;
     }
     const kept = unseal(raw);
-    if (kept instanceof Object && raw.length <= maxLength) {
-      if (this.#last.size >= maxEntries) this.#last.delete(this.#last.keys().next().value!);
-      this.#last.set(key, { raw, answer: kept });
-    }
+    if (kept instanceof Object && raw.length <= maxLength)
+      this.#remember(key, { raw, answer: kept });
     return kept;
+  }
+
+  #remember(key: string, last: Last): void {
+    this.#forget(key);
+    this.#last.set(key, last);
+    this.#totalLength += last.raw.length;
+    while (this.#last.size > maxEntries || this.#totalLength > maxTotalLength)
+      this.#forget(this.#last.keys().next().value!);
+  }
+
+  #forget(key: string): void {
+    const last = this.#last.get(key);
+    if (last === undefined) return;
+    this.#last.delete(key);
+    this.#totalLength -= last.raw.length;
   }
 }

@@ -13,9 +13,9 @@ const places: Readonly<Record<string, string>> = {
 export function compressedHitsTable(result: BenchResult): string {
   const nginx = find(result, 'nginx/nginx');
   const rows = Object.entries(places).flatMap(([place, title]) => {
-    const plain = find(result, `${place}, plain/${place}`);
-    const br = find(result, `${place}, br/${place}`);
-    const beside = find(result, `${place}, br/nginx`);
+    const plain = find(result, `${place}-plain/${place}`);
+    const br = find(result, `${place}-br/${place}`);
+    const beside = find(result, `${place}-br/nginx`);
     return [
       [`${title}, as it is`, bytesText(plain), micros(plain), '', ''],
       [

@@ -47,13 +47,13 @@ export default defineConfig({
     nginx: { title: 'Compressed hits beside nginx with a compressed file' },
   },
   variants: [
-    variant('engine, plain', 'engine'),
-    variant('engine, br', 'engine'),
-    variant('hook, plain', 'hook'),
-    variant('hook, br', 'hook'),
+    variant('engine-plain', 'engine'),
+    variant('engine-br', 'engine'),
+    variant('hook-plain', 'hook'),
+    variant('hook-br', 'hook'),
     variant('nginx', 'nginx'),
-    variant('engine, br', 'nginx'),
-    variant('hook, br', 'nginx'),
+    variant('engine-br', 'nginx'),
+    variant('hook-br', 'nginx'),
   ],
 
   setup: () => ({
@@ -110,7 +110,7 @@ interface Variant {
 }
 
 function variant(contender: string, group: string): Variant {
-  const [place, what] = contender.split(', ') as [string, string | undefined];
+  const [place, what] = contender.split('-') as [string, string | undefined];
   const file = 'file' in nginx ? nginx.file : '';
   const last = place === 'nginx' ? file : what === 'br' ? 'compressed' : 'plain';
   return {

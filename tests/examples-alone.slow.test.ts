@@ -68,7 +68,7 @@ async function answerOf(
   }
   const exited = once(child, 'exit');
   t.after(async () => {
-    if (child.exitCode === null) process.kill(-child.pid!, 'SIGTERM');
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGTERM');
     await exited;
   });
   for (;;) {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { signalGroup } from '@redline/services';
 
 /** A file of Node's tests. */
 export interface TestFile {
@@ -66,11 +67,11 @@ export async function runFile(
   let isLate = false;
   const timer = setTimeout(() => {
     isLate = true;
-    endGroup(child.pid);
+    signalGroup(child, 'SIGKILL');
   }, LONGEST_MS);
   const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
   clearTimeout(timer);
-  endGroup(child.pid);
+  signalGroup(child, 'SIGKILL');
   const enough = new AbortController();
   const { signal: isEnough } = enough;
   await Promise.race([closed, sleep(LAST_OUTPUT_MS, undefined, { signal: isEnough })]);
@@ -105,13 +106,4 @@ function environment(
 /** Node splits NODE_OPTIONS at spaces that are not in quotes. */
 function quoted(option: string): string {
   return `"${option.replaceAll(/["\\]/g, '\\$&')}"`;
-}
-
-function endGroup(pid: number | undefined): void {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {
-    // Nobody is left in it.
-  }
 }

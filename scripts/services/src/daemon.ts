@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, lookElsewhere } from './free-port.ts';
+import { signalGroup } from './signal-group.ts';
 
 /** A server of our own: on loopback, on a free port, in a folder of its own, gone after `stop()`. */
 export interface Daemon {
@@ -185,9 +186,8 @@ async function end(child: ChildProcess, name: NodeJS.Signals = 'SIGKILL'): Promi
 
 /** To the whole group: a launcher script may stand between us and the server. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
-  // Behind its end its number may be another's.
   if (name === 'SIGKILL' && !hasEnded(child)) killChildren(child.pid!);
-  send(-child.pid!, name);
+  signalGroup(child, name);
 }
 
 /**

@@ -12,4 +12,5 @@ export { startRabbit, type RabbitServer } from './rabbitmq-server.ts';
 export { startRedisCluster, type RedisCluster } from './redis-cluster.ts';
 export { startRedisSentinel, type RedisSentinel } from './redis-sentinel.ts';
 export { startRedis, type RedisServer, type RedisServerOptions } from './redis-server.ts';
+export { signalGroup } from './signal-group.ts';
 export type { Started } from './started.ts';

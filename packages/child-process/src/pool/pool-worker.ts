@@ -134,15 +134,23 @@ export class PoolWorker implements ChildHost {
 
   /**
    * Its children are in its process group, except detached ones, which are meant to outlive it. Only once: when the
-   * worker is gone and its group is, the number may be another's.
+   * worker is gone and its group is, the number may be another's, as it is where a process has it.
    */
   #killGroup(): void {
     if (this.pid === undefined || this.#isGroupKilled) return;
     this.#isGroupKilled = true;
-    try {
-      process.kill(-this.pid, 'SIGKILL');
-    } catch {
-      // Nobody is left in it.
-    }
+    const { exitCode, signalCode } = this.#link.process;
+    const hasEnded = exitCode !== null || signalCode !== null;
+    if (hasEnded && isSignalled(this.pid, 0)) return;
+    isSignalled(-this.pid, 'SIGKILL');
+  }
+}
+
+/** Whether there is such a process, or such a group. */
+function isSignalled(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

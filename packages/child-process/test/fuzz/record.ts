@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { signalGroup } from '@redline/services';
 import type { Recording } from './compare.ts';
 import type { Program } from './program.ts';
 
@@ -50,7 +51,8 @@ async function perform(
   const exited = once(child, 'exit');
   const output = await text(child.stdout);
   await exited;
-  killGroup(child.pid);
+  // What the programs have left behind.
+  signalGroup(child, 'SIGKILL');
   return new Map(
     output
       .split('\n')
@@ -60,13 +62,4 @@ async function perform(
         return [seed, recording ?? null];
       }),
   );
-}
-
-/** What the programs have left behind. */
-function killGroup(leader: number | undefined): void {
-  try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // Nothing.
-  }
 }

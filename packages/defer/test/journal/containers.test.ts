@@ -49,9 +49,13 @@ async function contained(t: TestContext, directory: string, code: string): Promi
   assert.equal(String(said), 'kept\n');
   const listed = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8');
   const pid = Number(listed.trim());
+  // 0 would be this process's own group.
+  assert.ok(pid > 0, listed);
   return {
     pid,
     async kill() {
+      // Its number is in use until `outer` has waited for it, which then ends.
+      if (outer.exitCode !== null || outer.signalCode !== null) return;
       const exited = once(outer, 'exit');
       process.kill(pid, 'SIGKILL');
       await exited;

@@ -13,9 +13,9 @@ import type {
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
 import {
-  isNode26,
   kCorked,
   kErrored,
+  joinsChunks,
   kWritableFinished,
   type EmitterInternals,
 } from '../node/node-internals.ts';
@@ -180,7 +180,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     if (isReplacedInTick(response) && this.first === response) handOver(response);
     if (this.#isCorked) {
       this.#isCorked = false;
-      if (response[kCorked] > 0 && !response[kDirect] && isNode26)
+      if (response[kCorked] > 0 && !response[kDirect] && joinsChunks)
         nodeResponse.uncork.call(response);
       else this.#socket?.uncork();
     }

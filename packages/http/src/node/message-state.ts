@@ -21,7 +21,7 @@ export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
 export const kIsAscii: unique symbol = Symbol('isAscii');
 /** What Express keeps in `response.locals`. */
 export const kLocals: unique symbol = Symbol('locals');
-/** The length of the chunks of this tick that leave as one, on Node 26. */
+/** The length of the chunks of this tick that leave as one, where Node joins them. */
 export const kJoinedLength: unique symbol = Symbol('joinedLength');
 /** Writes of this tick, three fields each: bytes, encoding, flags. As with Node they leave when the tick is over. */
 export const kHeld: unique symbol = Symbol('held');

@@ -42,13 +42,26 @@ export const kEndCallbacks: unique symbol = (symbolOf(outgoing, 'kEndCallbacks')
 const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
   Symbol('kBytesWritten')) as never;
 
-/** Chunks that `write` keeps until its tick is over, three fields each, and their length: joined from Node 26 on. */
+/** Chunks that `write` keeps until its tick is over, three fields each, and their length: see `joinsChunks`. */
 export const kChunkedBuffer: unique symbol = symbolOf(outgoing, 'kChunkedBuffer') as never;
 export const kChunkedLength: unique symbol = symbolOf(outgoing, 'kChunkedLength') as never;
 
 const [major] = process.versions.node.split('.');
-/** Node 26 sends the chunks that a response writes in one tick as one, and an upgrade request has its body. */
+/** From Node 26 on an upgrade request has its body, and a connection that has sent nothing is idle. */
 export const isNode26: boolean = Number(major) >= 26;
+
+/** Node 26, and Node 24 from some release on, send the chunks that a response writes in one tick as one: the response corks itself. */
+export const joinsChunks: boolean = corksItself();
+
+function corksItself(): boolean {
+  const message = new http.OutgoingMessage() as unknown as OutgoingInternals & {
+    [kCorked]: number;
+  };
+  const socket = { writableCorked: 0, cork: () => {}, uncork: () => {} };
+  Object.assign(message, { socket, _header: 'HTTP/1.1 200 OK\r\n\r\n', _headerSent: true });
+  (message as unknown as { write(chunk: string): boolean }).write('a');
+  return message[kCorked] > 0;
+}
 
 /** The description of a symbol that this Node lacks, or `undefined` when all are there. */
 export function missingInternal(): string | undefined {

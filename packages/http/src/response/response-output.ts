@@ -6,7 +6,7 @@ import { streamDestroyed, systemError } from '../errors.ts';
 import { WRITE_FLAGS } from '../native/index.ts';
 import { http } from '../node/node-http.ts';
 import {
-  isNode26,
+  joinsChunks,
   kChunkedBuffer,
   kChunkedLength,
   kCorked,
@@ -221,9 +221,11 @@ export function writeBody(
   return isWelcome;
 }
 
-/** From Node 26 on the chunks of a tick leave as one. An empty one joins others, and is nothing alone. */
+/** Where Node joins them, the chunks of a tick leave as one. An empty one joins others, and is nothing alone. */
 function isJoined(response: EngineResponse, chunk: Chunk): boolean {
-  return isNode26 && response.chunkedEncoding && (chunk.length > 0 || response[kJoinedLength] > 0);
+  return (
+    joinsChunks && response.chunkedEncoding && (chunk.length > 0 || response[kJoinedLength] > 0)
+  );
 }
 
 /** A chunk that Node joins with the others of its tick. The head waits with the first. */
@@ -345,7 +347,7 @@ export function handOver(response: EngineResponse): void {
     connection.countWaiting(-roughLength(held));
   } else {
     connection.corkUntilTick(response[kNeedDrain]);
-    if (isNode26) response[kCorked] += 1;
+    if (joinsChunks) response[kCorked] += 1;
   }
   if (response[kJoinedLength] > 0) {
     passJoined(response, held, takeCallbacks(response), socket!);

@@ -4,7 +4,7 @@ import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaul
 import { http } from '../node/node-http.ts';
 import {
   freshOutgoing,
-  isNode26,
+  joinsChunks,
   kCorked,
   kChunkedLength,
   kEndCallbacks,
@@ -196,14 +196,15 @@ export class EngineResponse {
   }
 
   uncork(): void {
-    // Node 26 has corked it for this tick.
-    if (isNode26 && !this.finished && this[kHeld]) handOver(this);
+    // A Node that joins chunks has corked it for this tick.
+    if (joinsChunks && !this.finished && this[kHeld]) handOver(this);
     nodeMethod(this, 'uncork').call(this);
   }
 
-  // Node 26 corks the response itself until the tick of its first write is over.
+  // A Node that joins chunks corks the response itself until the tick of its first write is over.
   get writableCorked(): number {
-    const isInTick = isNode26 && this[kDirect] && this[kHeld] && this[kConnection].first === this;
+    const isInTick =
+      joinsChunks && this[kDirect] && this[kHeld] && this[kConnection].first === this;
     return isInTick ? this[kCorked] + 1 : this[kCorked];
   }
 

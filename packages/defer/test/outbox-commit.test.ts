@@ -136,7 +136,7 @@ describe('a response with a job of level outbox', { skip: missing ?? false }, ()
       for (const transaction of [pool, client]) {
         await assert.rejects(async () => defer(note, 'never', { transaction }).acknowledged(), {
           code: 'ERR_REDLINE_DEFER_LEVEL',
-          message: /the client on which "begin" was run/,
+          message: /client on which "begin" was run/,
         });
       }
       // Queued, and not begun yet when the job is deferred.

@@ -44,7 +44,10 @@ export interface DeferCallOptions {
    * @default the request in whose context the call is made
    */
   request?: object | null;
-  /** Level `outbox`: the client of the caller's transaction. */
+  /**
+   * Level `outbox`: the caller's transaction: the `pg` client that began it, or what Knex, Drizzle (on `pg` or postgres.js) or
+   * postgres.js give their callback.
+   */
   transaction?: unknown;
 }
 

@@ -8,6 +8,7 @@ import { refuseUnknown, positive } from '../validate.ts';
 import { inboxTable } from './inbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from './pool.ts';
 import { TableCreator } from './table-creator.ts';
+import { transactionOf } from './transaction-of.ts';
 import { inTransaction, type TransactionClient } from './transaction.ts';
 
 export { inboxTable } from './inbox-table.ts';
@@ -58,12 +59,12 @@ export interface PostgresInbox<Client> {
    */
   once<Data>(handler: TransactionHandler<Client, Data>): Handler;
   /**
-   * The same in the caller's own transaction: true if the job is still to be done in it, false if it was done before. A
+   * The same in the caller's own transaction, of `pg`, Knex, Drizzle or postgres.js: true if the job is still to be done in it, false if it was done before. A
    * second delivery waits until the transaction of the first has ended.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL: the table is missing, and the pool has no client to make it with
    */
-  claim(client: PostgresClient, delivery: Identified): Promise<boolean>;
+  claim(transaction: object, delivery: Identified): Promise<boolean>;
 }
 
 const optionNames = {
@@ -128,7 +129,8 @@ class Inbox<Client extends TransactionClient> implements PostgresInbox<Client> {
     };
   }
 
-  async claim(client: PostgresClient, delivery: Identified): Promise<boolean> {
+  async claim(transaction: object, delivery: Identified): Promise<boolean> {
+    const client = transactionOf(transaction, delivery.job);
     await this.#creator.haveFor(client, this.#table, 'inbox');
     const isFirst = await this.#insert(client, delivery);
     this.#clean();

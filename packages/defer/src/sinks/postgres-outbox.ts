@@ -4,8 +4,8 @@ import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox
 import { CommitWatch } from '../postgres/commit-watch.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
-import { refuseWithoutTransaction } from '../postgres/refuse-without-transaction.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
+import { transactionOf, type TransactionClient } from '../postgres/transaction-of.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export { outboxTable } from '../postgres/outbox-table.ts';
@@ -88,11 +88,20 @@ interface Row {
   options: string | null;
 }
 
+function ended(job: OutboxJob): DeferError {
+  return new DeferError(
+    'ERR_REDLINE_DEFER_LEVEL',
+    `The transaction of "${job.job}" ended before its row was written: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
+  );
+}
+
 class PostgresOutbox implements Outbox {
   readonly #pool: PostgresPool;
   readonly #table: string;
   readonly #creator: TableCreator;
   readonly #commits: CommitWatch;
+  /** Transactions of libraries that do not say whether one has ended, and their ids. */
+  readonly #proven = new WeakMap<object, string>();
   readonly #pollMs: number;
   readonly #leaseMs: number;
   readonly #mostInFlight: number;
@@ -136,21 +145,23 @@ class PostgresOutbox implements Outbox {
   }
 
   async enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction> {
-    const client = transaction as PostgresClient | undefined;
-    if (typeof client?.query !== 'function') {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
-        `The transaction of "${job.job}" is ${client === null ? 'null' : typeof client}: it must be the pg client that began it.`,
-      );
-    }
-    refuseWithoutTransaction(client, job.job);
+    const client = transactionOf(transaction, job.job);
     // In the same turn as the call: a client runs its queries in their order, whatever the caller does not wait for.
-    const id = this.#creator.isDone
-      ? await this.#insert(client, job)
-      : await this.#insertLater(client, job);
+    const id = await this.#write(client, transaction as object, job);
     this.#eagerUntilMs = performance.now() + eagerForMs;
     this.#wake.abort();
-    return { isCommitted: (signal) => this.#commits.isCommitted(id!, signal) };
+    return { isCommitted: (signal) => this.#commits.isCommitted(id, signal) };
+  }
+
+  async #write(client: TransactionClient, transaction: object, job: OutboxJob): Promise<string> {
+    if (client.isUnproven !== true && this.#creator.isDone)
+      return (await this.#insert(client, job))!;
+    const known = this.#creator.isDone ? this.#proven.get(transaction) : undefined;
+    const begun = known ?? (await this.#prove(client));
+    const id = await this.#insert(client, job, begun);
+    if (id === undefined) throw ended(job);
+    this.#proven.set(transaction, id);
+    return id;
   }
 
   /* The id of the transaction; undefined when it is over. */
@@ -186,18 +197,21 @@ class PostgresOutbox implements Outbox {
     return (rows[0] as { id: string } | undefined)?.id;
   }
 
-  /* Looks for the table first. The transaction may be over by then, and the next one is not the job's. */
-  async #insertLater(client: PostgresClient, job: OutboxJob): Promise<string> {
-    const begun = client.query('select txid_current()::text as transaction');
-    begun.catch(() => {});
+  /*
+   * The id of the transaction, and with it the table: either may be over by the time of the insert, and the next one is not
+   * the job's. A savepoint is refused where no transaction is.
+   */
+  async #prove(client: TransactionClient): Promise<string> {
+    const queries = ['select txid_current()::text as id'];
+    if (client.isUnproven === true) {
+      queries.unshift('savepoint redline_defer');
+      queries.push('release savepoint redline_defer');
+    }
+    const results = queries.map((text) => client.query(text));
+    for (const result of results) result.catch(() => {});
     await this.#creator.haveFor(client, this.#table, 'outbox');
-    const { transaction } = (await begun).rows[0] as { transaction: string };
-    const id = await this.#insert(client, job, transaction);
-    if (id !== undefined) return id;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
-      `The transaction of "${job.job}" ended before its row was written: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
-    );
+    const rows = (await Promise.all(results)).flatMap((result) => result.rows);
+    return (rows[0] as { id: string }).id;
   }
 
   /** Resolves when the table is there, or after a while: the relay goes on trying. */

@@ -14,7 +14,7 @@ interface PgShape extends PostgresClient {
   getTransactionStatus?(): string | null;
 }
 
-/** postgres.js: what `sql.begin()` gives has savepoints, and the root has `begin`. */
+/** postgres.js: what `sql.begin()` gives has `savepoint`, and the root has `begin`. */
 interface PostgresJsShape {
   readonly savepoint?: unknown;
   unsafe(text: string, values?: readonly unknown[]): { execute(): PromiseLike<PostgresJsRows> };

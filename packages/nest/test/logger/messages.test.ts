@@ -22,6 +22,7 @@ import {
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import {
+  ClientKafka,
   ClientsModule,
   EventPattern,
   GrpcMethod,
@@ -31,6 +32,7 @@ import {
   RpcException,
   Transport,
 } from '@nestjs/microservices';
+import { KafkaRequestSerializer } from '@nestjs/microservices/serializers/kafka-request.serializer.js';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { WsAdapter } from '@nestjs/platform-ws';
 import { Cron, ScheduleModule, Timeout } from '@nestjs/schedule';
@@ -400,6 +402,53 @@ class Gateway {
     throw new TypeError('no greeting');
   }
 }
+
+/** What a client of Kafka gives to the producer: kafkajs and a server are not here. */
+interface Sent {
+  readonly messages: readonly { readonly value: unknown; readonly headers: Line }[];
+}
+
+describe('A message to Kafka', () => {
+  it('has the id in its headers, where it has none of its own', async (t) => {
+    const sent: Sent[] = [];
+    const client = Object.assign(Object.create(ClientKafka.prototype) as ClientKafka, {
+      connect: async () => {},
+      serializer: new KafkaRequestSerializer(),
+      options: {},
+      routingMap: new Map(),
+      consumerAssignments: { 'a.reply': 0 },
+      _producer: { send: async (message: Sent) => void sent.push(message) },
+    });
+    const emit = (data: unknown): Promise<unknown> =>
+      firstValueFrom(client.emit('a', data), { defaultValue: undefined });
+    const own = { value: { n: 2 }, headers: { 'x-request-id': 'own', other: '1' } };
+    @Controller()
+    class Sending {
+      @Get('send')
+      async send(): Promise<object> {
+        await emit({ n: 1 });
+        await emit(own);
+        await emit({ key: 'k', value: 3 });
+        client.send('a', 4).subscribe();
+        while (sent.length < 4) await sleep(1);
+        return {};
+      }
+    }
+    const { url } = await start(t, { controllers: [Sending] });
+    await (await fetch(`${url}/send`, { headers })).json();
+    const messages = sent.map(({ messages: [message] }) => message!);
+    assert.deepEqual(
+      messages.map(({ value }) => value),
+      ['{"n":1}', '{"n":2}', '3', '4'],
+    );
+    const ids = messages.map((message) => message.headers['x-request-id'] as unknown);
+    assert.deepEqual(ids, ['order-77', 'own', 'order-77', 'order-77']);
+    assert.equal(messages[1]?.headers['other'], '1');
+    assert.ok('kafka_correlationId' in messages[3]!.headers);
+    await emit(5);
+    assert.deepEqual(sent.at(-1)?.messages[0], { value: '5', headers: {} });
+  });
+});
 
 describe('A message of a gateway', () => {
   it('has one line with an id of its own, as have lines within', async (t) => {

@@ -1,7 +1,7 @@
 import type { ModulesContainer } from '@nestjs/core';
 
 import type { LoggerCore } from '../logger-core.ts';
-import { carryInGrpc, carryInNats, carryInPackets } from './clients.ts';
+import { carryInGrpc, carryInKafka, carryInNats, carryInPackets } from './clients.ts';
 import { carryInJobs, watchJobs } from './jobs.ts';
 import { watchHandlers, watchPackets } from './messages.ts';
 import { enter, leave } from './work-cores.ts';
@@ -62,7 +62,8 @@ async function attachToMessages(): Promise<void> {
     const Client = all[name] as Prototype | undefined;
     if (Client !== undefined) carryInPackets(Client.prototype);
   }
-  const { ClientNats, ClientGrpcProxy } = all as Record<string, Prototype | undefined>;
+  const { ClientKafka, ClientNats, ClientGrpcProxy } = all as Record<string, Prototype | undefined>;
+  if (ClientKafka !== undefined) carryInKafka(ClientKafka.prototype);
   if (ClientNats !== undefined) carryInNats(ClientNats.prototype);
   if (ClientGrpcProxy !== undefined) carryInGrpc(ClientGrpcProxy.prototype, await ownRequire());
 }

@@ -53,6 +53,28 @@ export function carryInNats(prototype: object): void {
   );
 }
 
+/**
+ * In the headers of Kafka, unless the message has one. Nest's serializer takes a message with headers in place of its value; what one
+ * of the app takes is not known.
+ */
+export function carryInKafka(prototype: object): void {
+  if (!once(prototype)) return;
+  const withId = (own: Call): Call =>
+    function (this: unknown, packet, ...rest) {
+      const id = currentId();
+      const { serializer } = this as { serializer?: object };
+      if (id === undefined || serializer?.constructor.name !== 'KafkaRequestSerializer')
+        return Reflect.apply(own, this, [packet, ...rest]);
+      const { data } = packet as { data: unknown };
+      const isMessage =
+        typeof data === 'object' && data !== null && ('key' in data || 'value' in data);
+      const message: { headers?: object } = isMessage ? data : ({ value: data } as object);
+      const given = { ...message, headers: { [idName]: id, ...message.headers } };
+      return Reflect.apply(own, this, [{ ...(packet as object), data: given }, ...rest]);
+    };
+  for (const name of ['publish', 'dispatchEvent']) replace(prototype, name, withId);
+}
+
 interface Metadata {
   clone(): Metadata;
   get(name: string): readonly unknown[];

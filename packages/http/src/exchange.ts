@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Connection as NativeConnection } from './native/index.ts';
+import type { Connection as NativeConnection, HeaderBlock } from './native/index.ts';
 import type {
   EmitterInternals,
   IncomingInternals,
@@ -50,9 +50,20 @@ export interface AppMessages {
   readonly response: EngineResponse;
   /** Express calls it before it replaces the prototypes. */
   readonly setHeader: unknown;
-  /** Classes of nothing but their prototypes. */
-  readonly Request: new () => unknown;
-  readonly Response: new () => unknown;
+  /** These, and nothing else, differs from the classes of the engine. */
+  readonly Request: new (
+    connection: EngineConnection,
+    method: string,
+    url: string,
+    minorVersion: 0 | 1,
+    block: HeaderBlock,
+  ) => EngineRequest;
+  readonly Response: new (
+    request: EngineRequest,
+    connection: EngineConnection,
+    sequence: number,
+    keepAlive: boolean,
+  ) => EngineResponse;
 }
 
 /** A server, for its connections and their messages. */

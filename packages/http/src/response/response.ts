@@ -53,6 +53,39 @@ import {
 type Callback = (error?: Error | null) => void;
 type Chunk = string | Uint8Array;
 
+/** The fields that most responses are written to, in one order, so that all of them have one shape. */
+export function startResponse(
+  response: Response,
+  request: EngineRequest,
+  connection: EngineConnection,
+  sequence: number,
+  keepAlive: boolean,
+): void {
+  const { server } = connection;
+  response._events = undefined;
+  response.req = request;
+  response[kConnection] = connection;
+  response[kSequence] = sequence;
+  response[kDirect] = true;
+  response[kOutHeaders] = null;
+  response.statusCode = 200;
+  response.statusMessage = undefined as never;
+  response._header = null;
+  response._headerSent = false;
+  response[kIsAscii] = true;
+  response._contentLength = null;
+  response._hasBody = request.method !== 'HEAD';
+  response._last = false;
+  response._keepAliveTimeout = server.keepAliveTimeout;
+  response._maxRequestsPerSocket = server.maxRequestsPerSocket!;
+  response.chunkedEncoding = false;
+  response.shouldKeepAlive = keepAlive;
+  response.finished = false;
+  response[kWritableFinished] = false;
+  response.destroyed = false;
+  response._closed = false;
+}
+
 /**
  * The response to a request that the engine parsed: a `http.ServerResponse` whose fields begin as defaults of the
  * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
@@ -62,36 +95,13 @@ export interface EngineResponse extends Response {}
 
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineResponse {
-  // What most answers write to is made here, so that all of them have one shape.
   constructor(
     request: EngineRequest,
     connection: EngineConnection,
     sequence: number,
     keepAlive: boolean,
   ) {
-    const { server } = connection;
-    this._events = undefined;
-    this.req = request;
-    this[kConnection] = connection;
-    this[kSequence] = sequence;
-    this[kDirect] = true;
-    this[kOutHeaders] = null;
-    this.statusCode = 200;
-    this.statusMessage = undefined as never;
-    this._header = null;
-    this._headerSent = false;
-    this[kIsAscii] = true;
-    this._contentLength = null;
-    this._hasBody = request.method !== 'HEAD';
-    this._last = false;
-    this._keepAliveTimeout = server.keepAliveTimeout;
-    this._maxRequestsPerSocket = server.maxRequestsPerSocket!;
-    this.chunkedEncoding = false;
-    this.shouldKeepAlive = keepAlive;
-    this.finished = false;
-    this[kWritableFinished] = false;
-    this.destroyed = false;
-    this._closed = false;
+    startResponse(this, request, connection, sequence, keepAlive);
   }
 
   write(chunk: never, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {

@@ -7,8 +7,8 @@ import type {
 } from '../exchange.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { isWatched } from '../node/replaced-methods.ts';
-import { BodylessRequest, BodyRequest } from '../request/request.ts';
-import { EngineResponse } from '../response/response.ts';
+import { BodylessRequest, BodyRequest, startRequest } from '../request/request.ts';
+import { EngineResponse, startResponse } from '../response/response.ts';
 
 // Express gives each message the prototypes of its app, and V8 then looks the new shape up field by field: with the twenty fields
 // of a response that was a twelfth of a request's CPU. A server whose one listener is such an app makes its messages with these
@@ -19,6 +19,8 @@ const { CONNECT, EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING, HTTP_10, UPGRADE }
 const SEEN_BEFORE = CONNECT | EXPECT_CONTINUE | EXPECT_OTHER | HOST_MISSING | HTTP_10 | UPGRADE;
 
 type App = AppMessages['app'];
+type RequestArguments = ConstructorParameters<AppMessages['Request']>;
+type ResponseArguments = ConstructorParameters<AppMessages['Response']>;
 
 /** The app of the server, if nobody can see a message of this request before the app does. */
 export function appOf({ server }: EngineConnection, flags: number): AppMessages | undefined {
@@ -68,8 +70,8 @@ export function learnApp(
           request: ofRequest,
           response: ofResponse,
           setHeader: ofResponse.setHeader,
-          Request: classOf(ofRequest),
-          Response: classOf(ofResponse),
+          Request: requestsOf(ofRequest),
+          Response: responsesOf(ofResponse),
         }
       : null;
 }
@@ -83,8 +85,9 @@ export function appRequest(
   block: HeaderBlock,
   hasBody: boolean,
 ): EngineRequest {
-  const Kind = hasBody ? BodyRequest : BodylessRequest;
-  return Reflect.construct(Kind, [connection, method, url, 1, block], Request) as never;
+  return hasBody
+    ? Reflect.construct(BodyRequest, [connection, method, url, 1, block], Request)
+    : new Request(connection, method, url, 1, block);
 }
 
 export function appResponse(
@@ -94,11 +97,7 @@ export function appResponse(
   sequence: number,
   keepAlive: boolean,
 ): EngineResponse {
-  return Reflect.construct(
-    EngineResponse,
-    [request, connection, sequence, keepAlive],
-    Response,
-  ) as never;
+  return new Response(request, connection, sequence, keepAlive) as EngineResponse;
 }
 
 function isObject(value: unknown): value is object {
@@ -118,9 +117,21 @@ function isOnlyMore(prototype: object, ours: object, message: object): boolean {
   return true;
 }
 
-function classOf(prototype: object): new () => unknown {
-  // The prototype of a function can be written, that of a class cannot.
-  const made = function made() {};
+// Functions, for the prototype of a class cannot be written. They are called as they are: V8 looks the shape of an object up whose
+// `new.target` is a function that made none. Their own prototypes have it make room in the object for all fields.
+
+function requestsOf(prototype: object): AppMessages['Request'] {
+  const made = function made(this: BodylessRequest, ...given: RequestArguments) {
+    startRequest(this, ...given);
+  };
   made.prototype = prototype;
-  return made as never;
+  return Object.setPrototypeOf(made, BodylessRequest) as never;
+}
+
+function responsesOf(prototype: object): AppMessages['Response'] {
+  const made = function made(this: EngineResponse, ...given: ResponseArguments) {
+    startResponse(this, ...given);
+  };
+  made.prototype = prototype;
+  return Object.setPrototypeOf(made, EngineResponse) as never;
 }

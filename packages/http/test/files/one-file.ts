@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
 import type { HttpModule } from '../conformance/engine.ts';
 
 const [module, file, withLength] = process.argv.slice(2) as [string, string, string?];
@@ -29,6 +30,8 @@ server.listen(0, '127.0.0.1', async () => {
   } catch (error) {
     seen = (error as NodeJS.ErrnoException).code!;
   }
+  // The two ends of the connection are heard of in any order.
+  while (ended === undefined) await setImmediate();
   const body = Buffer.concat(parts);
   process.stdout.write(
     JSON.stringify({

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
+import { createHash } from 'node:crypto';
 import { CommitWatch } from '../postgres/commit-watch.ts';
+import { Listener } from '../postgres/listener.ts';
 import { outboxTable } from '../postgres/outbox-table.ts';
 import { quoteTable, type PostgresClient, type PostgresPool } from '../postgres/pool.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
@@ -35,6 +37,14 @@ export interface PostgresOutboxOptions {
    */
   inFlight?: number;
   /**
+   * Whether commits of rows are notifications of PostgreSQL, and the relay listens to them, on one more connection of a pool
+   * that has four or more. Where it is idle it then polls every third of `leaseMs`, for the rows of relays that died; behind a pooler that keeps
+   * notifications from it, every `pollMs`. Where thousands of transactions a second commit rows, notifications have them
+   * wait for each other.
+   * @default true
+   */
+  listen?: boolean;
+  /**
    * How long a relay holds the rows it took, in milliseconds. It extends this while it is alive; if it dies, another
    * takes them after this time.
    * @default 30_000
@@ -56,6 +66,7 @@ const optionNames = {
   pollMs: true,
   inFlight: true,
   leaseMs: true,
+  listen: true,
 } satisfies Record<keyof PostgresOutboxOptions, true>;
 
 /**
@@ -100,6 +111,9 @@ class PostgresOutbox implements Outbox {
   readonly #table: string;
   readonly #creator: TableCreator;
   readonly #commits: CommitWatch;
+  readonly #listener: Listener | undefined;
+  /** Makes the commit of a row a notification. */
+  readonly #notifies: string = '';
   /** Transactions of libraries that do not say whether one has ended, and their ids. */
   readonly #proven = new WeakMap<object, string>();
   readonly #pollMs: number;
@@ -115,6 +129,8 @@ class PostgresOutbox implements Outbox {
   readonly #windowed = new Set<string>();
   #settleAtMs = 0;
   #hasLooked = false;
+  /** Something was committed since the relay looked last. */
+  #isNotified = false;
   /** Rows whose jobs did not arrive before the end. */
   readonly #undelivered: string[] = [];
   readonly #closing = new AbortController();
@@ -140,6 +156,14 @@ class PostgresOutbox implements Outbox {
     );
     this.#commits = new CommitWatch(this.#pool);
     this.#pollMs = pollMs;
+    if (options.listen !== false) {
+      const channel = `defer_${createHash('sha256').update(this.#table).digest('hex').slice(0, 16)}`;
+      this.#notifies = `, pg_notify('${channel}', '')`;
+      this.#listener = new Listener(this.#pool, `"${channel}"`, () => {
+        this.#isNotified = true;
+        this.#wake.abort();
+      });
+    }
     this.#leaseMs = leaseMs;
     this.#mostInFlight = inFlight;
   }
@@ -185,13 +209,13 @@ class PostgresOutbox implements Outbox {
       transaction === undefined
         ? await client.query(
             `insert into ${this.#table} (${columns}) values ($1, $2, $3, $4, $5, $6, $7, $8)
-             returning txid_current()::text as id`,
+             returning txid_current()::text as id${this.#notifies}`,
             values,
           )
         : await client.query(
             `insert into ${this.#table} (${columns})
              select $1, $2, $3, $4, $5, $6::bigint, $7, $8 where txid_current()::text = $9
-             returning $9 as id`,
+             returning $9 as id${this.#notifies}`,
             [...values, transaction],
           );
     return (rows[0] as { id: string } | undefined)?.id;
@@ -217,13 +241,14 @@ class PostgresOutbox implements Outbox {
   /** Resolves when the table is there, or after a while: the relay goes on trying. */
   async open(host: OutboxHost): Promise<void> {
     this.#running = this.#relay(host);
+    this.#listener?.open();
     await this.#creator.createSoon().catch(() => {});
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
     this.#wake.abort();
-    await this.#running;
+    await Promise.all([this.#running, this.#listener?.close()]);
   }
 
   async #relay(host: OutboxHost): Promise<void> {
@@ -240,6 +265,7 @@ class PostgresOutbox implements Outbox {
           renewAtMs = performance.now() + this.#leaseMs / 3;
         }
         await this.#settle(host);
+        this.#isNotified = false;
         taken = await this.#take(host);
         hasFailed = false;
       } catch (error) {
@@ -424,11 +450,16 @@ class PostgresOutbox implements Outbox {
   }
 
   async #rest(hasFailed: boolean): Promise<void> {
-    const isEager = performance.now() < this.#eagerUntilMs;
+    if (this.#isNotified && !hasFailed) return;
+    // Whatever is to be renewed, or looked after, is not notified.
+    const isIdle = this.#heldCount + this.#windowed.size === 0;
+    const isListening = isIdle && !hasFailed && this.#listener?.isListening === true;
+    const isEager = !isListening && performance.now() < this.#eagerUntilMs;
+    const pollMs = isListening ? Math.max(this.#pollMs, this.#leaseMs / 3) : this.#pollMs;
     this.#wake = new AbortController();
     if (this.#delivered.length + this.#sent.size > 0 && !hasFailed) return;
     if (this.#closing.signal.aborted && this.#heldCount === 0) return;
-    await sleep(isEager ? eagerPollMs : this.#pollMs, undefined, {
+    await sleep(isEager ? eagerPollMs : pollMs, undefined, {
       signal: this.#wake.signal,
     }).catch(() => {});
   }

@@ -149,7 +149,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
       `insert into "${table}" (id, sink, job, data, deferred_at_ms, claimed_until)
        values ('dead-relay', 's', 'j', 'null', 1, now() + interval '300 milliseconds')`,
     );
-    const { relay } = await open(t, { pollMs: 20 }, table);
+    const { relay } = await open(t, { pollMs: 20, leaseMs: 300 }, table);
     await until(() => relay.delivered.length > 0);
     assert.equal(relay.delivered[0]!.id, 'dead-relay');
   });
@@ -193,6 +193,30 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
       gate = Promise.withResolvers();
     },
   );
+
+  it('is told of commits, of its own and of other processes, and polls no more', async (t) => {
+    const table = randomUUID();
+    const { relay, left } = await open(t, { pollMs: 3_600_000, leaseMs: 3_600_000 }, table);
+    const commit = async (outbox: Outbox, id: string): Promise<void> => {
+      await inTransaction('commit', (client) => outbox.enqueue(client, job({ id })));
+      await until(() => relay.delivered.some((each) => each.id === id));
+      await until(async () => (await left()) === 0);
+    };
+    const elsewhere = postgresOutbox({ pool, table });
+    for (const id of ['first', 'second']) await commit(elsewhere, `${id} ${table}`);
+    // Its connection ends, and what is committed before it has another is found as well.
+    await pool.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query like '%pg_notify%' and pid <> pg_backend_pid()`,
+    );
+    for (const id of ['third', 'fourth']) await commit(elsewhere, `${id} ${table}`);
+    // Without notifications there would be nothing for an hour.
+    const silent = postgresOutbox({ pool, table, listen: false });
+    const id = `silent ${table}`;
+    await inTransaction('commit', (client) => silent.enqueue(client, job({ id })));
+    await commit(elsewhere, `fifth ${table}`);
+    await until(() => relay.delivered.some((each) => each.id === id));
+    assert.equal(new Set(relay.delivered.map((each) => each.id)).size, relay.delivered.length);
+  });
 
   it('refuses a transaction that is none', async (t) => {
     const { outbox } = await open(t);

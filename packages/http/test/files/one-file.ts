@@ -4,7 +4,6 @@ import fs from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
-import { setImmediate } from 'node:timers/promises';
 import type { HttpModule } from '../conformance/engine.ts';
 
 const [module, file, withLength] = process.argv.slice(2) as [string, string, string?];
@@ -15,10 +14,10 @@ let operations = 0;
 createHook({
   init: (_, type) => void (operations += Number(type === 'FSREQCALLBACK')),
 }).enable();
-let ended: string | undefined;
+const { promise: ended, resolve: end } = Promise.withResolvers<string>();
 const server = createServer((_, response) => {
   if (withLength !== undefined) response.setHeader('Content-Length', size);
-  pipeline(fs.createReadStream(file), response, (error) => (ended = error?.code ?? 'whole'));
+  pipeline(fs.createReadStream(file), response, (error) => end(error?.code ?? 'whole'));
 });
 server.listen(0, '127.0.0.1', async () => {
   const { port } = server.address() as AddressInfo;
@@ -31,11 +30,11 @@ server.listen(0, '127.0.0.1', async () => {
     seen = (error as NodeJS.ErrnoException).code!;
   }
   // The two ends of the connection are heard of in any order.
-  while (ended === undefined) await setImmediate();
+  const sent = await ended;
   const body = Buffer.concat(parts);
   process.stdout.write(
     JSON.stringify({
-      ended,
+      ended: sent,
       seen,
       bytes: body.length,
       last: body.subarray(-8).toString('hex'),

@@ -175,10 +175,11 @@ export const pipelines: Behaviours = {
       /B\r\n$/,
       leave,
     ),
-  'a response in parts, before its turn': (http) =>
-    pipelined(http, get + get + get, [
+  'a response in parts, before its turn': (http) => {
+    const written = gate();
+    return pipelined(http, get + get + get, [
       async (response) => {
-        await moment();
+        await written.opened;
         response.end('A');
       },
       async (response, done) => {
@@ -188,6 +189,7 @@ export const pipelines: Behaviours = {
         response.write(Buffer.from('C'), done);
         response.addTrailers({ 'X-Sum': '1' });
         response.end('D', done);
+        setImmediate(written.open);
       },
       (response, _, { socket }) => {
         response.cork();
@@ -195,5 +197,6 @@ export const pipelines: Behaviours = {
         response.uncork();
         response.end(() => socket.end());
       },
-    ]),
+    ]);
+  },
 };

@@ -145,17 +145,23 @@ impl Child {
         }
     }
 
-    /// Gives a stream away: its descriptor unless it has ended, and the bytes read but not seen yet. The end of a child
-    /// that failed is not the caller's to know yet: there is a descriptor that is at its end, to be handed on.
+    /// Gives a stream away: its descriptor, and the bytes read but not seen yet. Of an output that has ended there is a descriptor
+    /// with these bytes before its end, to be read by the caller or handed on: nobody has seen yet that it ended.
     pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
         let mut bytes = Vec::new();
         let has_failed = matches!(state.phase, Phase::Failed(_));
         let mut fd = state.make(index).and_then(|stream| stream.take(epoll));
-        if fd.is_none() && has_failed {
-            fd = sys::socket_pair().ok().map(|(near, _far)| near);
-        }
         self.append_unseen(index, &mut bytes);
+        if fd.is_none() && (has_failed || index > 0) {
+            fd = sys::socket_pair().ok().map(|(near, far)| {
+                // A child that has ended has left no more than its pipe holds, unless the bytes were collected meanwhile.
+                if sys::send(&far, &bytes) == Ok(bytes.len()) {
+                    bytes.clear();
+                }
+                near
+            });
+        }
         (fd, bytes)
     }
 

@@ -1,7 +1,13 @@
 import type { ChildProcess } from 'node:child_process';
 import { on, once } from 'node:events';
 import { PassThrough, Readable, pipeline } from 'node:stream';
-import { moment, type Behaviours, type ChildProcessModule } from './trace.ts';
+import {
+  blockUntilEnded,
+  moment,
+  settled,
+  type Behaviours,
+  type ChildProcessModule,
+} from './trace.ts';
 
 /** What a parent does with a child's output before another child gets it, and how it notes what it reads. */
 type Use = (output: Readable, note: (chunk: unknown) => void) => unknown;
@@ -38,15 +44,31 @@ const moments: Record<string, () => unknown> = {
   later: () => moment(),
 };
 
-export const handedOver: Behaviours = Object.fromEntries(
-  Object.entries(uses).map(([name, use]) => [
-    `an output that is ${name} and handed to another child`,
-    (cp: ChildProcessModule) =>
-      Promise.all(
-        Object.entries(moments).map(async ([when, wait]) => [when, await handOver(cp, use, wait)]),
-      ),
-  ]),
-);
+export const handedOver: Behaviours = {
+  'the output of an exec that ended while the program was busy, handed to another child': async (
+    cp: ChildProcessModule,
+  ) => {
+    const child = cp.exec('true', () => {});
+    blockUntilEnded(child);
+    const other = cp.spawn('cat', { stdio: [child.stdout, 'pipe', 'inherit'] }) as ChildProcess;
+    let left = '';
+    other.stdout!.on('data', (chunk) => (left += String(chunk)));
+    await Promise.all([once(other, 'close'), settled(child)]);
+    return [left, other.exitCode];
+  },
+  ...Object.fromEntries(
+    Object.entries(uses).map(([name, use]) => [
+      `an output that is ${name} and handed to another child`,
+      (cp: ChildProcessModule) =>
+        Promise.all(
+          Object.entries(moments).map(async ([when, wait]) => [
+            when,
+            await handOver(cp, use, wait),
+          ]),
+        ),
+    ]),
+  ),
+};
 
 /** Who reads what the child prints from then on: the parent, which can have all of it, or else the other child. */
 async function handOver(

@@ -74,6 +74,8 @@ function stateOf(app: AppResult): string {
   return explained.length > 0 ? 'equal, but see below' : 'equal';
 }
 
+const longestRequest = 60;
+
 /** An interval whose ends differ by this factor says nothing that a reader can use. */
 const saysNothing = 4;
 
@@ -110,7 +112,10 @@ function firstSentence(text: string): string {
 }
 
 function code(request: string | undefined): string {
-  return request === undefined ? 'its requests' : `\`${decodeURI(request)}\``;
+  if (request === undefined) return 'its requests';
+  const text = decodeURI(request);
+  // A token says nothing to a reader.
+  return `\`${text.length > longestRequest ? text.replace(/\?.*$/, '?…') : text}\``;
 }
 
 /** What an app printed is text, not Markdown. */

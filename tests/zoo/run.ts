@@ -16,7 +16,7 @@ const help = `npm run zoo -- [NAME…] [options]
   --quick           leave out redline try
   --ci              the eight of every CI run, with --quick
   --only-try        leave out the comparison
-  --seconds N       time for each redline try (20)
+  --seconds N       time for each redline try (40)
   --restarts N      restarts of each redline try, instead of a time
   --quiet           nothing else runs on this machine: the figures may be quoted
   --interrupts N    stop redline try N times at a random moment instead
@@ -33,7 +33,7 @@ const { values, positionals } = parseArgs({
     quick: { type: 'boolean' },
     ci: { type: 'boolean' },
     'only-try': { type: 'boolean' },
-    seconds: { type: 'string', default: '20' },
+    seconds: { type: 'string', default: '40' },
     quiet: { type: 'boolean' },
     interrupts: { type: 'string' },
     restarts: { type: 'string' },

@@ -1,4 +1,4 @@
-// Costs of known size that were put into places of an app, beside what a run of `redline stairs` read for its stages.
+// Costs of known size that were put into places of an app, compared with the readings of `redline stairs` for its stages.
 
 export interface Stage {
   name: string;
@@ -9,35 +9,35 @@ export interface Stage {
 export interface Run {
   app: string;
   startedAt?: string;
-  /** Of the whole run. */
+  /** Duration of the whole run. */
   seconds?: number;
-  /** Of measuring; where nothing is said, 15. */
+  /** Measuring time; 15 if missing. */
   measuringSeconds?: number;
-  /** Processes that wanted a core, as the system has it for the minute before. */
+  /** The system's load average of the last minute: processes that wanted a core. */
   loadBefore?: number;
   injected: Record<string, number>;
   stages: Stage[];
   leftOut: string[];
-  /** What each place rose by, in µs. Absent in the run without any. */
+  /** Rise of each place, in µs. Missing in the run without costs. */
   found?: Record<string, { put: number; rose: number; isRight: boolean; isSaid: boolean }>;
   blamed?: string[];
 }
 
-/** In µs. */
+/** The injected costs, in µs. */
 export const amounts = [20, 50, 200];
-/** Half of the least that is put in: a stage that rises by more without it is blamed falsely. */
+/** Half of the smallest injected cost: another stage that rises by more is blamed falsely. */
 const falseMicros = 10;
-/** A loop of 200 µs costs the rest of the request more than it lasts: what comes behind it finds less in the caches. */
+/** A loop of 200 µs costs the rest of the request more than it lasts: the code after it has more cache misses. */
 const tolerance = 0.15;
 
-/** The amounts, each in a place of its own; another three with every count. */
+/** Assigns each amount to a place of its own; other places for every count. */
 export function injection(places: readonly string[], count: number): Record<string, number> {
   return Object.fromEntries(
     amounts.map((micros, at) => [places[(count + at * 2) % places.length]!, micros]),
   );
 }
 
-/** @param bases The runs without any cost just before and just after: what the machine did meanwhile is between them. */
+/** @param bases The runs without costs just before and just after: the machine's drift is between them. */
 export function judged(run: Run, bases: readonly Run[], places: Record<string, RegExp>): Run {
   const riseOf = ({ name, micros }: Stage): { rose: number; half: number } => {
     const same = bases.flatMap(({ stages }) => stages.find((stage) => stage.name === name) ?? []);
@@ -83,7 +83,7 @@ export function measuringSecondsOf({ measuringSeconds = 15 }: Run): number {
   return measuringSeconds;
 }
 
-/** By app, and by how long was measured: what the amounts were read as, and how often in the right stage. */
+/** Summarises by app and measuring time: the readings of the amounts, and how many were in the right stage. */
 export function summaryOf(all: readonly Run[]): object {
   const alike = Map.groupBy(all, (run) => {
     const seconds = measuringSecondsOf(run);

@@ -1,4 +1,4 @@
-// The apps of the proof stairs-async: what is started, and what its five places are called as stages.
+// The apps of the proof stairs-async: their files, and the stage names of their five places.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { startPostgres } from '@redline/services';
 
 export interface AsyncApp {
   file: string;
-  /** Behind an ORM, on a PostgreSQL of its own. */
+  /** Uses an ORM on a private PostgreSQL. */
   needsPostgres: boolean;
   places: Record<string, RegExp>;
 }
@@ -48,7 +48,7 @@ export const asyncApps: Record<string, AsyncApp> = {
   },
 };
 
-/** A server with nothing in it, and the packages of the apps, which nobody else waits for. */
+/** Starts an empty server and installs the apps' packages, which nothing else needs. */
 export async function prepareOrms(): Promise<
   { env: Record<string, string>; stop: () => Promise<void> } | { skip: string }
 > {

@@ -1,5 +1,5 @@
-// The servers of examples/deferred-work as variants of a bench: where a job goes × how many connections × what does it, on
-// Nest with Express and with Fastify, and what they need to run.
+// The servers of examples/deferred-work as variants of a bench: destination of a job × number of connections × method, on
+// Nest with Express and with Fastify, and the services they need.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -38,12 +38,12 @@ export interface Cell {
   count: number;
 }
 
-/** @param onRedis Variants that cannot run without one. */
+/** @param onRedis Variants that cannot run without Redis. */
 export async function startServices(onRedis: readonly string[]): Promise<SetupResult> {
   const redis = await startRedis();
   const journals = await mkdtemp(join(tmpdir(), 'redline-defer-'));
   const proxies: ChildProcess[] = [];
-  // Servers make a folder of their own in it.
+  // Each server creates its own folder in it.
   const env: Record<string, string> = { TMPDIR: journals };
   for (const [sink, { roundTripMs }] of Object.entries(sinks)) {
     if (redis === undefined || roundTripMs === undefined) continue;
@@ -75,12 +75,17 @@ export function toVariant(
   return {
     name: nameOf(platform, way, { sink, count }),
     group: groupOf(sink, count),
-    note: ways[way] ?? 'no job',
+    note: noteOf(way),
     command: ['node', 'dist/main.js'],
     cwd: example,
     env: { VARIANT: way, PLATFORM: platform, SINK: sink, REDIS_URL_FROM: urlName(sink) },
     probe: '/probe',
   };
+}
+
+function noteOf(way: string): string {
+  const [, level] = /^(.*)-sealed$/.exec(way) ?? [];
+  return level === undefined ? (ways[way] ?? 'no job') : `${ways[level]!}, sealed`;
 }
 
 export function nameOf(platform: string, way: string, { sink, count }: Cell): string {
@@ -95,7 +100,10 @@ export function titleOf(platform: string): string {
   return platform === 'express' ? 'Express' : 'Fastify';
 }
 
-/** Ports are known only after the set-up, and are the same for all variants: each server reads its own. */
+/**
+ * Ports are known only after the set-up, and the environment is the same for all variants: each server reads its own
+ * variable.
+ */
 export function urlName(sink: string): string {
   return `${sink.toUpperCase().replaceAll('-', '_')}_URL`;
 }

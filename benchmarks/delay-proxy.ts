@@ -1,11 +1,11 @@
-// node delay-proxy.ts TARGET_PORT ROUND_TRIP_MS: a TCP proxy on loopback that is as far away as it says. Prints its port.
-// It delays and never limits: what arrives together leaves together. Half of the round trip lies on each way.
+// node delay-proxy.ts TARGET_PORT ROUND_TRIP_MS: a TCP proxy on loopback with the given round-trip time. Prints its port. It
+// delays without limiting: data that arrives together leaves together. Each direction takes half of the round trip.
 import { connect, createServer, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
 const [targetPort, roundTripMs] = process.argv.slice(2).map(Number);
 const oneWayMs = roundTripMs! / 2;
-/** A timer is up to a millisecond late: what is due within that time is sent along. */
+/** A timer is up to a millisecond late: data due within this time is sent along. */
 const earlyMs = 0.3;
 
 const server = createServer({ noDelay: true, allowHalfOpen: true }, (near) => {

@@ -1,8 +1,8 @@
-// What proofs that draw runs have in common.
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+// Shared by the proofs that draw runs.
+import { readFileSync } from 'node:fs';
+import { writeResult } from './write-result.ts';
 
-/** mulberry32: a run can be drawn again. */
+/** Returns a mulberry32 generator: a run can be drawn again. */
 export function generator(seed: number): () => number {
   let state = seed + 1;
   return () => {
@@ -13,20 +13,18 @@ export function generator(seed: number): () => number {
   };
 }
 
-/** One value of the standard normal distribution (Box and Muller 1958). */
+/** Draws a value of the standard normal distribution (Box and Muller 1958). */
 export function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 
-/** As `redline` estimates what work costs when nothing comes between. */
+/** Estimates the undisturbed cost of work, like `redline`. */
 export function lowestMean(costs: readonly number[], share: number): number {
   const lowest = costs.toSorted((a, b) => a - b).slice(0, Math.ceil(costs.length * share));
   return lowest.reduce((sum, each) => sum + each, 0) / lowest.length;
 }
 
 export function writeSummary(file: string, summary: object): void {
-  const text = `${JSON.stringify(summary, undefined, 2)}\n`;
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  process.stdout.write(text);
+  writeResult(file, summary);
+  process.stdout.write(readFileSync(file));
 }

@@ -1,12 +1,12 @@
-// Another process at a given share of one core, for runs that are to hold on a machine with other work. It sleeps for a while,
-// never equally long, and then takes the CPU time that is due by then; the scheduler puts it on whichever core it likes.
-// `OtherLoad.start(0.3)` starts it, and it ends with the process that started it, however that ends.
+// Runs another process at a given share of one core, for measurements that should hold on a machine with other work. It
+// sleeps for random times, and then takes the CPU time due by then; the scheduler chooses the core. `OtherLoad.start(0.3)`
+// starts it, and it ends with its parent process, for whatever reason that ends.
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** So much is made up for at most: a process that was kept waiting for a second does not take the core for one. */
-const mostDueMs = 200;
+/** Max CPU time that is made up for: a process that had to wait for a second does not take the core for one. */
+const maxDueMs = 200;
 const longestSleepMs = 95;
 
 export class OtherLoad {
@@ -25,7 +25,7 @@ export class OtherLoad {
     return new OtherLoad(child);
   }
 
-  /** @returns the share of a core that it really had since it was asked last */
+  /** @returns the share of a core that it really had since the last call */
   async share(): Promise<number> {
     const said = once(this.#child, 'message');
     this.#child.send('share');
@@ -44,7 +44,7 @@ if (import.meta.main) await work(Number(process.argv[2]));
 
 async function work(share: number): Promise<void> {
   let [begun, before] = [performance.now(), usedMs()];
-  // Between two bursts.
+  // Runs between two bursts.
   process.on('disconnect', () => process.exit());
   process.on('message', () => {
     process.send!((usedMs() - before) / (performance.now() - begun));
@@ -56,8 +56,8 @@ async function work(share: number): Promise<void> {
     await sleep(Math.random() * longestSleepMs);
     const [now, used] = [performance.now(), usedMs()];
     const due = dueFrom.used + (now - dueFrom.at) * share;
-    if (due - used > mostDueMs) dueFrom = { at: now - mostDueMs / share, used };
-    const until = Math.min(due, used + mostDueMs);
+    if (due - used > maxDueMs) dueFrom = { at: now - maxDueMs / share, used };
+    const until = Math.min(due, used + maxDueMs);
     while (usedMs() < until);
   }
 }

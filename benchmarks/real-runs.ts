@@ -1,5 +1,5 @@
-// What proofs that repeat real runs have in common: runs are made one by one, each beside the same other load, and every one of
-// them is kept, also one that failed. A record can grow over days, in pieces of some minutes.
+// Shared by the proofs that repeat real runs: runs are made one by one, each with the same other load, and all are kept,
+// including failed ones. A record can grow over days, in pieces of some minutes.
 import { execFileSync, type SpawnSyncReturns } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg } from 'node:os';
@@ -11,15 +11,15 @@ import { OtherLoad } from './other-load.ts';
 
 export interface RealRun {
   startedAt: string;
-  /** A record that grows over days may grow on several machines. */
+  /** A record that grows over days may come from several machines. */
   cpuModel?: string;
   isQuick: boolean;
   seconds: number;
-  /** Processes that wanted a core, as the system has it for the minute before. */
+  /** The system's load average of the last minute: processes that wanted a core. */
   loadBefore: number;
-  /** The share of a core that was asked for beside the run, and what it had. */
+  /** Share of a core requested for other load, and the share it had. */
   otherLoad: { asked: number; had: number };
-  /** Why the run failed; undefined if it has a result. */
+  /** Reason for a failure; undefined if the run has a result. */
   failure?: string;
 }
 
@@ -33,22 +33,22 @@ interface RealRecord<Run extends RealRun> {
 
 export interface RealProof<Run extends RealRun> {
   name: string;
-  /** What `redline` is to do next, besides writing its result. */
+  /** Returns the next arguments of `redline`, without its output file. */
   next(runs: readonly Run[]): { args: string[]; run: Partial<Run> };
-  /** What is kept of a result. */
+  /** Returns the stored parts of a result. */
   read(result: BenchResult): Partial<Run>;
   summary(runs: readonly Run[]): object;
 }
 
-/** Seconds of a run that has not been made yet. */
+/** Assumed seconds of a run before the first one. */
 const firstGuess = 200;
 /** Exit status of a run that was interrupted. */
 const interrupted = 130;
 
 const realOptions = {
-  /** At most so many runs, or as many as fit. */
+  /** Max number of runs; otherwise as many as fit. */
   runs: { type: 'string' },
-  /** No run begins that would not end by then; the first one always does. */
+  /** Time limit: no run begins that would not end by then, except for the first. */
   minutes: { type: 'string' },
   /** Share of a core that another process takes meanwhile. */
   load: { type: 'string', default: '0' },
@@ -56,14 +56,14 @@ const realOptions = {
   json: { type: 'string' },
 } as const;
 
-/** Makes as many runs as are asked for, or fit, and adds each to the record. */
+/** Makes the requested number of runs, or as many as fit, and adds each to the record. */
 export async function recordRuns<Run extends RealRun>(proof: RealProof<Run>): Promise<void> {
   const { values } = parseArgs({ options: realOptions });
   const file = values.json ?? `redline-out/${proof.name}.json`;
   const record = readRecord<Run>(file, proof.name);
   const most = Number(values.runs ?? (values.minutes === undefined ? 1 : Infinity));
   const until = performance.now() + Number(values.minutes ?? Infinity) * 60_000;
-  // What is said of the runs may have changed since the last of them; `--runs 0` writes that alone.
+  // The summary's rules may have changed since the last run; `--runs 0` only rewrites it.
   if (record.runs.length > 0) writeRecord();
   for (let made = 0; made < most; made++) {
     const longest = Math.max(...record.runs.map(({ seconds }) => seconds), firstGuess);
@@ -100,7 +100,7 @@ async function makeRun(
     });
   } catch (error) {
     const { signal, status, stderr } = error as SpawnSyncReturns<Buffer>;
-    // Somebody wants to have no run at all.
+    // The user has interrupted the run.
     if (signal !== null || status === interrupted) throw error;
     failure = stderr.toString().trim().split('\n').at(-1) ?? '';
   }
@@ -123,7 +123,7 @@ function readJson<Value>(file: string): Value {
   return JSON.parse(readFileSync(file, 'utf8')) as Value;
 }
 
-/** The runs that were made alike, each under a name that says how. */
+/** Groups runs with the same conditions, under a name that describes them. */
 export function byConditions<Run extends RealRun>(runs: readonly Run[]): Map<string, Run[]> {
   return Map.groupBy(
     runs,

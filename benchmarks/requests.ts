@@ -1,7 +1,7 @@
-// What the scenarios http and frameworks ask for, and how.
+// Requests and responses of the scenarios http and frameworks.
 import type { RequestConfig } from '@redline/lab';
 
-/** 593 bytes, as most answers of an API are. */
+/** 593 bytes, a typical response of an API. */
 export const product = JSON.stringify({
   id: 4711,
   name: 'Walnut desk with two drawers',
@@ -16,7 +16,7 @@ export const product = JSON.stringify({
   updatedAt: '2026-11-02T08:15:30.000Z',
 }).padEnd(593);
 
-/** What a browser behind a proxy sends. */
+/** The headers of a browser behind a proxy. */
 export const browserHeaders: Record<string, string> = {
   Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8',
   'Accept-Encoding': 'gzip, deflate, br, zstd',
@@ -30,7 +30,7 @@ export const browserHeaders: Record<string, string> = {
   'X-Request-Id': '0192f6b2-6c1e-7a44-b0f1-9d6f3c2a1e55',
 };
 
-/** What a shop is sent. */
+/** A typical order to a shop. */
 export function orderOf(lines: number, bytes: number): RequestConfig {
   const order = {
     customer: '5f0c2a4e-93c1-4b59-9f6c-0d2f2f2b6a11',
@@ -49,7 +49,7 @@ export function orderOf(lines: number, bytes: number): RequestConfig {
   };
 }
 
-/** The response to it, as `sum` of contenders/http-work.js makes it. */
+/** Returns the response to it, like `sum` of contenders/http-work.js. */
 export function sumOf({ body }: RequestConfig): string {
   const { lines }: { lines: { count: number; cents: number }[] } = JSON.parse(body!);
   const cents = lines.reduce((sum, line) => sum + line.cents * line.count, 0);

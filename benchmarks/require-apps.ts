@@ -1,4 +1,4 @@
-/** Ends the process where an app was named that a proof does not have. */
+/** Exits the process if a requested app is unknown to the proof. */
 export function requireApps(
   asked: readonly string[],
   known: Readonly<Record<string, unknown>>,

@@ -1,12 +1,12 @@
 // `npm run bench -- NAME [options]`: benchmarks/scenarios/NAME.ts is a config for `redline bench`; benchmarks/proofs/NAME.ts
-// is a program that shows what a claim of this project rests on.
+// is a program that supports a claim of this project.
 import { spawn } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const [scenarios, proofs] = ['scenarios', 'proofs'].map(namesIn) as [string[], string[]];
 const [name, ...options] = process.argv.slice(2);
-/** Of the scenario spawn. */
+/** Variants of the scenario spawn. */
 const syncVariants = ['node', 'posix-spawn', 'redline'].flatMap((module) => [
   `${module}/sync`,
   `${module}-resident/sync`,
@@ -21,8 +21,8 @@ Proofs     ${proofs.join(', ')}
 
 A scenario takes every option of \`redline bench\`. Long ones:
   arena         8 minutes; 2 with --quick
-  defer         2 hours; 20 minutes with --quick
-  defer-grid    all 18 cells of its grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
+  defer         25 minutes; 10 with --quick
+  defer-grid    all 18 cells of the article's grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
   cluster       8 minutes; 2 with --quick
   compressed-hits 5 minutes; downloads nginx if it is not installed
   files         6 minutes; downloads nginx if it is not installed
@@ -38,12 +38,14 @@ A scenario takes every option of \`redline bench\`. Long ones:
   verdicts-real 3 minutes a run; --minutes bounds all, --load 0.3 takes 30 % of a core meanwhile
   ladder-real   5 minutes a run; --minutes and --load as above
   doctor-prove  half an hour; --app names one of its two apps
+  heap-leaks    20 minutes; --app leaks/timers.cjs measures one of its apps
   nest-tax      6 minutes
   register      half a minute
   turn-shares   a second; takes recorded results, all of benchmarks/results if none is named
   stairs-async  two minutes a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
                 need PostgreSQL and are installed by the first run
   logger        7 minutes
+  top           10 minutes; 1 GB of disk, and GoAccess, which is downloaded if it is not installed
   logger-loss   6 minutes
 `;
 
@@ -57,14 +59,14 @@ if (name === undefined || ![...scenarios, ...proofs].includes(name)) {
   process.exit(2);
 }
 
-// Relative: the result file keeps the command line, and is committed.
+// A relative path, because the result file stores the command line, and is committed.
 const fileOf = (kind: string): string =>
   relative('.', join(import.meta.dirname, kind, `${name}.ts`));
 const [command, ...args] = proofs.includes(name)
   ? [process.execPath, fileOf('proofs')]
   : ['redline', 'bench', fileOf('scenarios')];
 const child = spawn(command!, [...args, ...options], { stdio: 'inherit' });
-// In a terminal the signal reaches redline as well; it stops everything in order, and this process waits for that.
+// In a terminal the signal also reaches redline; it stops everything in order, and this process waits for it.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => child.kill(signal));
 }

@@ -1,8 +1,8 @@
-// Which of many is asked for how often: a few very often, most seldom, as in a shop.
+// Request frequencies of many items: a few very often, most rarely, as in a shop.
 
 /**
- * Numbers from 1 to `count` in a shuffled order that is the same each time: number k is there as often as the law of Zipf
- * says, count / k / H(count) times of `draws`, and at least once.
+ * Returns numbers from 1 to `count` in a shuffled order that is always the same: number k occurs as often as Zipf's law
+ * predicts, count / k / H(count) times of `draws`, and at least once.
  */
 export function zipf(count: number, draws: number): number[] {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
@@ -11,7 +11,7 @@ export function zipf(count: number, draws: number): number[] {
     const times = Math.max(1, Math.round(draws / number / harmonic));
     return Array.from({ length: times }, () => number);
   });
-  // Not random: two runs ask for the same, and so do the contenders of one.
+  // Deterministic: two runs send the same requests, and so do the contenders of one run.
   let state = 1;
   for (let at = drawn.length - 1; at > 0; at--) {
     state = (state * 48_271) % 2_147_483_647;

@@ -1,5 +1,5 @@
-// Makes the native.cjs of @redline/http and @redline/child-process. It is one text, but neither package may import from the
-// other, and tools that copy the files of an app only find paths that are written out. Plain JavaScript, because
+// Generates the native.cjs of @redline/http and @redline/child-process. Both have the same text, but neither package may
+// import from the other, and tools that copy the files of an app only find literal paths. Plain JavaScript, because
 // build-native.mjs runs it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ export function writeAddonLoaders() {
   }
 }
 
-/** The text of the native.cjs of packages/ADDON. */
+/** Returns the text of the native.cjs of packages/ADDON. */
 export function addonLoader(addon) {
   const cases = targets
     .map(

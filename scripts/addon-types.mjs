@@ -1,8 +1,8 @@
-// Makes the native.d.cts of a package from what napi-derive writes while cargo compiles the package's addon: a line of JSON for
-// each function, class and object of the Rust side. Plain JavaScript, because build-native.mjs runs it.
+// Generates the native.d.cts of a package from the output of napi-derive while cargo compiles the package's addon: a line of
+// JSON for each function, class and object of the Rust side. Plain JavaScript, because build-native.mjs runs it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 
-/** Does nothing where cargo has not compiled the crate: then nothing in it has changed. */
+/** Does nothing if cargo has not compiled the crate: the crate is then unchanged. */
 export function writeAddonTypes(crate, from, to) {
   if (!existsSync(from)) return;
   const text = addonTypes(
@@ -36,7 +36,7 @@ function addonTypes(crate, definitions) {
     ),
     `export type { ${names.join(', ')} };\n`,
   ];
-  // napi-derive names a type as JavaScript does only behind its definition.
+  // napi-derive uses a type's JavaScript name only after its definition.
   const renamed = definitions.filter(({ name, original_name: own }) => own && own !== name);
   return renamed.reduce(
     (text, { name, original_name: own }) => text.replaceAll(new RegExp(`\\b${own}\\b`, 'g'), name),

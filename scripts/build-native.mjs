@@ -1,7 +1,7 @@
-// Writes the numbers of the Rust engines as TypeScript and the native.cjs that load the addons, builds these and puts each
-// beside its native.cjs, with its types. Without cargo it says so and succeeds: every
-// package works without its addon. Arguments name the crates to build; without any, all are built. Runs before anything
-// is installed, so it is plain JavaScript.
+// Writes the numbers of the Rust engines as TypeScript and the native.cjs that load the addons, builds the addons and puts
+// each next to its native.cjs, with its types. Without cargo it prints a message and succeeds: every package works without
+// its addon. Arguments name the crates to build; without any, all are built. Plain JavaScript, because it runs before
+// anything is installed.
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -55,13 +55,13 @@ function build({ crate, needs, into }) {
     process.exitCode = 1;
     return;
   }
-  // Under another name first: a process that has the old file mapped keeps it.
+  // Copied under another name first: a process that has the old file mapped keeps it.
   copyFileSync(join(folder, 'release', `lib${crate}.so`), `${target}.new`);
   renameSync(`${target}.new`, target);
   writeAddonTypes(crate, join(types, crate), join(root, dirname(into), 'native.d.cts'));
 }
 
-/** Where rustc would link musl in, which an addon cannot have: its Node has one already. */
+/** Returns flags that stop rustc from linking musl in, which an addon must not contain: its Node already has it. */
 function rustFlags(libc) {
   if (libc !== 'musl') return {};
   return { RUSTFLAGS: `${process.env.RUSTFLAGS ?? ''} -Ctarget-feature=-crt-static`.trim() };

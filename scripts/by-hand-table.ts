@@ -3,7 +3,7 @@ import { byHandGroups, byHandVariants } from '../benchmarks/contenders/by-hand-v
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 
-/** What the cache and the logger cost beside code by hand: of examples/cached-api/README.md. */
+/** The cost of the cache and the logger, compared with hand-written code: for examples/cached-api/README.md. */
 export function byHandTable(result: BenchResult): string {
   const head = ['CPU per request', ...Object.values(byHandGroups).map(({ title }) => title)];
   const rows = Object.entries(byHandVariants).map(([parts, note]) => [

@@ -5,7 +5,7 @@ import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 const stores = { redis: '`redisStore`', memory: '`tieredStore`, in memory' } as const;
 const tags = ['0 tags', '1 tag', '3 tags'];
 
-/** What a hit costs by store and number of tags: of packages/response-cache/README.md. */
+/** The cost of a hit by store and number of tags: for packages/response-cache/README.md. */
 export function cacheHitTable(result: BenchResult): string {
   const rows = Object.entries(stores).map(([store, title]) => [
     title,

@@ -2,14 +2,14 @@ import { type BenchResult, isMeasured, type MeasuredVariant } from '@redline/lab
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 
-/** What a hit of the engine may take of another's CPU at most, with the headers of browsers: what was aimed at. */
+/** Aims: max share that an engine hit takes of another server's CPU, with the headers of browsers. */
 const aims: Record<string, number> = {
   nginx: 0.5,
   haproxy: 0.55,
   varnish: 0.22,
   'axum-default': 0.28,
 };
-/** What a hit in JavaScript may take of that of axum. */
+/** Aims: max share that a hit in JavaScript takes of axum's CPU. */
 const aimsInJavaScript: Record<string, number> = {
   'redline-memory': 0.75,
   'redline-redis': 0.95,
@@ -33,8 +33,8 @@ const files = ['cached-peers', 'cached-peers-runtimes'].map(
 );
 
 /**
- * Cached responses beside what others have for that: of packages/response-cache/README.md.
- * @param parts One run, or several of some groups each.
+ * Cached responses compared with those of other servers: for packages/response-cache/README.md.
+ * @param parts One run, or several with some groups each.
  */
 export function cachedPeersTables(parts: readonly BenchResult[]): string {
   const result = {
@@ -57,7 +57,7 @@ function engineTable(result: BenchResult): string {
   );
   const rows = others.map((name) => {
     const varied = find(result, `${name}/proxies`) ?? find(result, `${name}/runtimes`);
-    // The ratio is the base's CPU by the variant's, and the engine is the base.
+    // The ratio is the base's CPU divided by the variant's, and the engine is the base.
     return [
       names[name]!,
       micros(varied),

@@ -1,5 +1,4 @@
-// What would be published must install and type-check for others: publint over every package, and a look at what its
-// tarball holds.
+// Checks that the packages install and type-check for users: publint over every package, and the contents of its tarball.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +29,7 @@ function lookInto(pkgDir: string): string[] {
     .filter((file) => !packed.has(file))
     .map((file) => `${file} is not in the tarball`);
   const foreign = [...packed]
-    // Maps would need the sources beside them: three times the size, for lines that read the same.
+    // Source maps would need the sources next to them: three times the size, for lines that read the same.
     .filter((path) => /^test\/|\.test\.|\.tsbuildinfo$|\.new$|\.map$/.test(path))
     .map((path) => `${path} is in the tarball`);
   const stale = [...packed]
@@ -40,7 +39,7 @@ function lookInto(pkgDir: string): string[] {
   return [...missing, ...foreign, ...stale, ...(isOurs ? [] : ['LICENSE is not that of the root'])];
 }
 
-/** What the compiler has made a file of `dist` from. */
+/** Returns the source of a compiled file in `dist`. */
 function sourceOf(path: string): string | undefined {
   const [, name, kind] = /^dist\/(.*?)(?:\.d)?\.([cm]?)[jt]s$/.exec(path) ?? [];
   return name === undefined ? undefined : `src/${name}.${kind}ts`;

@@ -13,7 +13,10 @@ const more: Record<string, [string, string, string]> = {
   22: ['', 'as described above, or because of faults in Node', others],
 };
 
-/** On which Nodes `@redline/http` is compared with what, counted where the tests have it: of packages/http/README.md. */
+/**
+ * Node versions on which `@redline/http` is compared, and the number of compared behaviours, counted from the tests: for
+ * packages/http/README.md.
+ */
 export function checkedNodesTable(): string {
   const names = new Set(Object.values(suites).flatMap((behaviours) => Object.keys(behaviours)));
   const rows = Object.entries(more).map(([line, [how, why, tests]]) => {

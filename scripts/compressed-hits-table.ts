@@ -2,14 +2,17 @@ import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } fro
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 
-/** A compressed hit may take so much of the CPU of the same hit as it is: what was aimed at. */
+/** Aim: max CPU of a compressed hit, relative to the plain hit. */
 const aimOfPlain = 1.1;
 const places: Readonly<Record<string, string>> = {
   engine: "`at: 'engine'`",
   hook: "`at: 'hook'`",
 };
 
-/** Compressed hits beside plain ones, and beside nginx with files that were compressed before: of packages/response-cache/README.md. */
+/**
+ * Compressed hits compared with plain ones, and with nginx serving files compressed in advance: for
+ * packages/response-cache/README.md.
+ */
 export function compressedHitsTable(result: BenchResult): string {
   const nginx = find(result, 'nginx/nginx');
   const rows = Object.entries(places).flatMap(([place, title]) => {
@@ -33,7 +36,7 @@ export function compressedHitsTable(result: BenchResult): string {
   return [table(head, rows), describeRun(result)].join('\n\n');
 }
 
-/** The share of nginx's CPU, times that of its bytes. */
+/** Returns the share of nginx's CPU, multiplied by the share of its bytes. */
 function weighed(
   variant: MeasuredVariant | undefined,
   nginx: MeasuredVariant | undefined,
@@ -56,7 +59,7 @@ function find(result: BenchResult, name: string): MeasuredVariant | undefined {
   return variant && isMeasured(variant) ? variant : undefined;
 }
 
-/* The scenario writes it into the note, and compares it with what each server sends. */
+/* The scenario writes the size into the note, and checks it against each server's response. */
 function bytesOf(variant: MeasuredVariant | undefined): number | undefined {
   const text = /^(\d+) bytes$/.exec(variant?.note ?? '')?.[1];
   return text === undefined ? undefined : Number(text);

@@ -1,5 +1,5 @@
-// The article's grid as pictures: requests per minute and latency of each way to do the job, on Express and Fastify. Drawn
-// with the kit of the lab's reports, for a wide screen and for a phone.
+// Draws the article's grid: requests per minute and latency of each way to do the job, on Express and Fastify. Uses the
+// drawing kit of the lab's reports, in a wide version and one for phones.
 import { type Interval, judge } from '@redline/lab';
 import {
   type Axis,
@@ -15,7 +15,7 @@ import {
   textWidth,
 } from '@redline/lab/drawing';
 import type { GridResult, GridVariant } from '../benchmarks/defer-grid/grid-result.ts';
-import { against, leastRestarts, restartRps } from './defer-restarts.ts';
+import { against, minRestarts, restartRps } from './defer-restarts.ts';
 import { platforms, sinks } from './defer-words.ts';
 
 /** One group of the scenario. */
@@ -28,23 +28,23 @@ interface Row {
   readonly name: string;
   readonly rpm: number;
   readonly latencyMs: number;
-  /** Against the interceptor on the same platform, unless the restarts are too few for one. */
+  /** Ratio to the interceptor on the same platform; undefined with too few restarts. */
   readonly ratio: Interval | undefined;
-  /** The ratio in words, or those of too few restarts. */
+  /** The ratio as text, or the ratios of too few restarts. */
   readonly against: string;
-  /** Requests per minute of each of too few restarts. */
+  /** Requests per minute of each restart, if there are too few. */
   readonly restarts: readonly number[];
   readonly reading: 'base' | 'better' | 'worse' | 'same' | 'unresolved';
-  /** Up to this ratio nothing differs, by the A/A control. */
+  /** Ratios up to this do not count as a difference, by the A/A control. */
   readonly band: number;
-  /** The first of its platform. */
+  /** True for the first row of its platform. */
   readonly isFirst: boolean;
 }
 
 interface Layout {
   readonly width: number;
   readonly rowHeight: number;
-  /** Where the line with the plots is in its row. */
+  /** Offset of the plots within their row. */
   readonly plotY: number;
   readonly rpm: Place;
   readonly rpmTextX: number;
@@ -99,7 +99,7 @@ const marks: Readonly<Record<Row['reading'], string>> = {
 };
 const panelHeadHeight = 46;
 
-/** A picture of these groups on common scales. */
+/** Draws these groups on common scales. */
 export function deferChart(
   result: GridResult,
   title: string,
@@ -140,7 +140,7 @@ ${foot.map((line, index) => markup`<text class="s" x="${edge}" y="${y + 22 + ind
 `.text;
 }
 
-/** What was measured of a group, in the order of the tables. */
+/** Returns the measured rows of a group, in the order of the tables. */
 export function rowsOf(result: GridResult, { sink, connections }: Panel): Row[] {
   const group = `${sink}-c${connections}`;
   const precision = result.groups?.find(({ name }) => name === group)?.precision;
@@ -151,7 +151,7 @@ export function rowsOf(result: GridResult, { sink, connections }: Panel): Row[] 
       if (variant === undefined || precision === undefined) return [];
       const base = nameOf('interceptor');
       const { interval, text } = against(result.slices, { variant: variant.name, other: base });
-      const isFew = precision.restarts < leastRestarts;
+      const isFew = precision.restarts < minRestarts;
       return {
         name: `${platformName}, ${wayName}`,
         rpm: variant.rps * 60,
@@ -167,7 +167,7 @@ export function rowsOf(result: GridResult, { sink, connections }: Panel): Row[] 
   });
 }
 
-/* The word of a report, by the noise of the A/A control. */
+/* Returns the verdict of a report, by the noise of the A/A control. */
 function readingOf(ratio: Interval | undefined, band: number): Row['reading'] {
   if (ratio === undefined) return 'unresolved';
   const verdict = judge(ratio, { band });
@@ -190,7 +190,7 @@ function drawPanel(
     return axis.ticks.map(({ value, label }) => {
       const x = at(axis, place, value);
       const half = (textWidth(label) * 11) / 2;
-      // On the narrow plot some labels would touch; their lines stay.
+      // On the narrow plot some labels would touch; their grid lines stay.
       const hasRoom = x - half >= free;
       if (hasRoom) free = x + half + 3;
       return markup`${hasRoom && markup`<text class="s m" x="${x}" y="${first - 6}">${label}</text>`}<path class="grid" d="M${x} ${first}V${bottom}"/>`;
@@ -202,7 +202,7 @@ ${rows.map((row, index) => drawRow(row, first + index * layout.rowHeight, layout
 `;
 }
 
-/* What counts as no difference from the interceptor, behind the rows of each platform. */
+/* Draws the range that counts as no difference from the interceptor, under the rows of each platform. */
 function bands(
   rows: readonly Row[],
   first: number,
@@ -211,7 +211,7 @@ function bands(
   latencyAxis: Axis,
 ): Markup[] {
   return rows.flatMap((base, index) => {
-    // Of too few restarts the control is as unknown as all else.
+    // With too few restarts, the control is unknown too.
     if (base.reading !== 'base' || base.restarts.length > 0) return [];
     const start = rows.findLastIndex(({ isFirst }, other) => isFirst && other <= index);
     const next = rows.findIndex(({ isFirst }, other) => isFirst && other > index);
@@ -244,13 +244,16 @@ function drawRow(row: Row, top: number, layout: Layout, rpmAxis: Axis, latencyAx
 `;
 }
 
-/* Each of too few restarts: where they lie is all that is known. */
+/* Draws each restart if there are too few: their positions are all that is known. */
 function ticksOf(places: readonly number[], y: number): Markup | undefined {
   if (places.length === 0) return undefined;
   return markup`<path class="w" d="${places.map((x) => `M${x} ${y - 6}V${y + 6}`).join('')}"/>`;
 }
 
-/* Of the ratio to the interceptor, which was measured in the same blocks: put around the row's own figures. */
+/*
+ * Returns the interval of the ratio to the interceptor, which was measured in the same blocks, scaled to the row's own
+ * figures.
+ */
 function whiskerOf({ ratio, rpm, latencyMs }: Row): [Interval | undefined, Interval | undefined] {
   if (ratio === undefined || ratio.low === ratio.high) return [undefined, undefined];
   const [low, high] = [ratio.low / ratio.value, ratio.high / ratio.value];
@@ -258,7 +261,7 @@ function whiskerOf({ ratio, rpm, latencyMs }: Row): [Interval | undefined, Inter
   return [rpms, { value: latencyMs, low: latencyMs / high, high: latencyMs / low }];
 }
 
-/* One that leaves the axis ends in an arrow. */
+/* A whisker that leaves the axis ends in an arrow. */
 function whisker(
   axis: Axis,
   place: Place,
@@ -280,7 +283,7 @@ function footLines(result: GridResult, panels: readonly Panel[], width: number):
     ({ sink, connections }) =>
       groups.find(({ name }) => name === `${sink}-c${connections}`)?.precision.restarts ?? 0,
   );
-  const isFew = Math.min(...restarts) < leastRestarts;
+  const isFew = Math.min(...restarts) < minRestarts;
   const few = ` Where a row was started once or twice, strokes and the last column show each start, and no verdict is drawn.`;
   return [
     `▲ ▼ against the interceptor on the same platform, beyond the noise of its A/A control, which is shaded, and certainly not equal; = within 2 %; ○ unresolved. Whiskers and brackets: 95 % intervals of that ratio. Latency: connections ÷ requests per second.${isFew ? few : ''}`,

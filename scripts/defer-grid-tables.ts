@@ -1,14 +1,14 @@
-// The pictures and tables of examples/deferred-work/README.md, with requests per minute and latency as the article prints them.
+// The charts and tables of examples/deferred-work/README.md, with requests per minute and latency like the article.
 import type { GridResult, GridVariant } from '../benchmarks/defer-grid/grid-result.ts';
-import { against, leastRestarts } from './defer-restarts.ts';
+import { against, minRestarts } from './defer-restarts.ts';
 import { isThere, latencyMs, picture, rpm, span } from './defer-rows.ts';
 import { counts, platforms, sinks, ways } from './defer-words.ts';
 import { table } from './markdown-table.ts';
 
-/** Of the whole grid. */
+/** Number of cells in the whole grid. */
 const gridCells = Object.keys(sinks).length * counts.length;
 
-/** @param source The scenario, and the name of its result file. */
+/** @param source Name of the scenario and of its result file. */
 export function deferGrid(result: GridResult, source: string): string {
   const parts = measuredSinks(result).flatMap((sink) => [
     picture(`../../docs/charts/defer-${sink}`, `${sinks[sink]}: requests per minute and latency`),
@@ -19,7 +19,6 @@ export function deferGrid(result: GridResult, source: string): string {
   return [...parts, describeGrid(result, source)].join('\n\n');
 }
 
-/** The sinks of the grid that were measured. */
 export function measuredSinks(result: GridResult): string[] {
   return Object.keys(sinks).filter((sink) => measuredCounts(result, sink).length > 0);
 }
@@ -56,7 +55,7 @@ function describeGrid(
   const restarts = precisions.map((precision) => precision.restarts);
   const blocks = span(precisions.map((precision) => precision.blocks));
   const sliceMs = span(precisions.map((precision) => precision.sliceMs));
-  const noises = precisions.filter((each) => each.restarts >= leastRestarts);
+  const noises = precisions.filter((each) => each.restarts >= minRestarts);
   return [
     `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel},`,
     `Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${span(restarts)} ${Math.max(...restarts) === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved blocks of ${sliceMs} ms.`,
@@ -65,7 +64,7 @@ function describeGrid(
       : [
           `A/A noise up to ± ${(Math.max(...noises.map(({ rpsBand }) => rpsBand)) * 100).toFixed(0)} % of the requests per second in the worst cell.`,
         ]),
-    ...(Math.min(...restarts) < leastRestarts
+    ...(Math.min(...restarts) < minRestarts
       ? [
           'Where every server was started only once or twice, the ratio of each start stands in the table instead of an interval:',
           'so few starts show a size and settle nothing.',

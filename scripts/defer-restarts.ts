@@ -1,17 +1,17 @@
-// What few restarts may be shown as. An interval of two spans decades and says nothing that the two themselves do not say
-// better: they are shown instead, and no ratio is claimed of them.
+// Presents results of few restarts. An interval of two restarts spans decades and is less informative than the two values:
+// these are shown instead, without a ratio.
 import { type Interval, ratioBetween, type Slice } from '@redline/lab';
 import { ratioText } from './ratio-text.ts';
 
-/** Fewer restarts than this settle nothing. */
-export const leastRestarts = 3;
+/** Min restarts for an interval. */
+export const minRestarts = 3;
 
 export interface Pair {
   readonly variant: string;
   readonly other: string;
 }
 
-/** A ratio of requests per second: with its interval, or as each of too few restarts has it. */
+/** A ratio of requests per second: with its interval, or as the value of each of too few restarts. */
 export interface Against {
   readonly interval: Interval | undefined;
   readonly text: string;
@@ -21,7 +21,7 @@ export function against(slices: readonly Slice[], { variant, other }: Pair): Aga
   if (variant === other) return { interval: undefined, text: '1' };
   const own = slices.filter((slice) => slice.variant === variant || slice.variant === other);
   const restarts = byRestart(own);
-  if (restarts.length >= leastRestarts) {
+  if (restarts.length >= minRestarts) {
     const interval = ratioBetween(own, { variant, other, metric: 'rps' });
     return { interval, text: ratioText(interval) };
   }
@@ -32,7 +32,7 @@ export function against(slices: readonly Slice[], { variant, other }: Pair): Aga
   return { interval: undefined, text: each.length === 0 ? '–' : `${each.join(' and ')} ×` };
 }
 
-/** Requests per second of each restart. */
+/** Returns the requests per second of each restart. */
 export function restartRps(slices: readonly Slice[], variant: string): number[] {
   return byRestart(slices.filter((slice) => slice.variant === variant)).map((restart) => {
     const sum = (of: (slice: Slice) => number): number =>

@@ -24,7 +24,7 @@ export function deferSummary(result: BenchResult): string {
   ].join('\n');
 }
 
-/** The picture of the root README. */
+/** The chart of the root README. */
 export function deferShort(): string {
   return picture(
     'docs/charts/defer',
@@ -32,7 +32,7 @@ export function deferShort(): string {
   );
 }
 
-/** Only where the groups that take turns were measured. */
+/** Empty unless the groups with server and load in turns were measured. */
 function costs(result: BenchResult): string[] {
   if (!isThere(result, 'fastify-plain/none/cpu')) return [];
   const rows = Object.entries(platforms).flatMap(([platform, name]) => {
@@ -46,6 +46,9 @@ function costs(result: BenchResult): string[] {
       });
     return [
       ...ways.map((way) => [`${name}, ${way}`, ...cells(way)]),
+      ...['process', 'disk']
+        .filter((way) => isThere(result, `${platform}-${way}-sealed/none/cpu`))
+        .map((way) => [`${name}, ${way}, sealed`, ...cells(`${way}-sealed`)]),
       [`${name}, a second one without a job`, control && cpuAbove(plain, control), '–'],
     ].map((row) => row.map((cell) => cell ?? '–'));
   });
@@ -64,19 +67,19 @@ function cpuAbove(plain: MeasuredVariant, own: MeasuredVariant): string {
   return (own.cpuMicrosPerRequest - plain.cpuMicrosPerRequest).toFixed(1);
 }
 
-/** The group's baseline, measured a second time. */
+/** Returns the second measurement of the group's baseline. */
 function controlOf({ groups = [] }: BenchResult, name: string): MeasuredVariant | undefined {
   const control = groups.find((group) => group.name === name)?.control;
   return control !== undefined && isMeasured(control) ? control : undefined;
 }
 
-/** A run of its own: other groups can be measured without it. */
+/** Measured separately: other groups can be measured without it. */
 function outage(result: BenchResult): string[] {
   if (!result.variants.some(({ group }) => group === 'outage')) return [];
   return ['Without any Redis, 100 connections:', '', outageTable(result), ''];
 }
 
-/** Only where the groups of a fixed rate were measured. */
+/** Empty unless the groups with a fixed rate were measured. */
 function added(result: BenchResult): string[] {
   const there = Object.keys(sinks).filter((sink) => isThere(result, `fastify-plain/${sink}/rate`));
   if (there.length === 0) return [];

@@ -1,4 +1,4 @@
-// What the tables and the pictures of deferred work have in common.
+// Labels shared by the tables and the charts of deferred work.
 export const platforms: Readonly<Record<string, string>> = {
   express: 'Express',
   fastify: 'Fastify',

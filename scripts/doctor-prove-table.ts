@@ -17,7 +17,7 @@ const words: Readonly<Record<string, string>> = {
   withheld: 'withheld: the noise of its run was too great',
 };
 
-/** What `doctor --prove` found and proved in two apps of examples/, without being told: of docs/guide/doctor.md. */
+/** Findings and proofs of `doctor --prove`, unaided, in two apps of examples/: for docs/guide/doctor.md. */
 export function doctorProveText({ runs, machine }: DoctorProve): string {
   const { cpuModel, cores, node } = machine as { cpuModel: string; cores: number; node: string };
   return [
@@ -50,7 +50,7 @@ function ofApp(run: Run): string {
   ].join('\n\n');
 }
 
-/** In a table's row. */
+/** Shortens a failure to fit into a table row. */
 function failureText(why: string): string {
   if (why.startsWith('--test ')) return 'fails the tests';
   if (why.startsWith('--build ')) return 'does not build';

@@ -2,16 +2,16 @@ import { type BenchResult, isMeasured, type MeasuredVariant } from '@redline/lab
 import { table } from './markdown-table.ts';
 import { ofRun, shareOf } from './ratio-text.ts';
 
-/** A row: what it says, what it is the price of, and what is aimed at, in µs. */
+/** A row: its title, the two variants whose difference it shows, and the aim, in µs. */
 const rows: readonly { title: string; variant: string; base: string; aim: number }[] = [
   {
-    title: 'the line of an answer, with its hand-over to a file',
+    title: 'the line of a stored response, with its hand-over to a file',
     variant: 'with/line',
     base: 'without/line',
     aim: 0.6,
   },
   {
-    title: 'a GET whose answer is not kept, beside one that is',
+    title: 'a GET whose response is not stored, beside one that is',
     variant: '1/store',
     base: '0/store',
     aim: 0.1,
@@ -24,7 +24,7 @@ const rows: readonly { title: string; variant: string; base: string; aim: number
   },
 ];
 
-/** What the engine's own answers cost: of docs/design/http.md. */
+/** The cost of stored responses in the engine: for docs/design/http.md. */
 export function engineCostsTable(result: BenchResult): string {
   const { machine, load, startedAt, groups = [] } = result;
   const { restarts, blocks } = groups[0]!.precision;
@@ -46,7 +46,7 @@ export function engineCostsTable(result: BenchResult): string {
   ].join('\n\n');
 }
 
-/** What it takes more than its base. */
+/** Returns the additional cost over the base. */
 function costText(variant: MeasuredVariant | undefined, base: MeasuredVariant | undefined): string {
   const share = shareOf(variant?.cpuRatio);
   if (share === undefined || base === undefined) return '–';

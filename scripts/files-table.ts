@@ -17,7 +17,7 @@ const titles = [
   'nginx',
 ];
 
-/** The costs of files, of packages/http/README.md. */
+/** The costs of files: for packages/http/README.md. */
 export function filesTables(result: BenchResult): string {
   return [
     '**Server CPU**, µs per request:',

@@ -11,10 +11,10 @@ import {
   rangeText,
 } from './runs-by-model.ts';
 
-/** The Node of the headlines. */
+/** The Node version of the headlines. */
 export const headlineNode = 'node26';
 
-/** The first tables of packages/http/README.md, and how they came about. */
+/** The first tables of packages/http/README.md, and how they were measured. */
 export function frameworksTables(runs: readonly BenchResult[]): string {
   return [
     `**Requests per second on the engine**, the same application on \`node:http\` = 1, with 95 % intervals: Express 5 ${rangeOf(runs, 'express5')}, Fastify ${rangeOf(runs, 'fastify')}.`,
@@ -33,13 +33,13 @@ export function frameworksSummary(runs: readonly BenchResult[]): string {
   return overModels(runs, ({ rpsRatio }) => rpsRatio);
 }
 
-/** `1.79 × on A to 3.42 × on B` of one framework. */
+/** Returns `1.79 × on A to 3.42 × on B` for one framework. */
 export function rangeOf(runs: readonly BenchResult[], framework: string): string {
   const name = `${framework}-redline/${headlineNode}`;
   return rangeText(byModel(runs, (run) => measured(run, name)?.rpsRatio));
 }
 
-/** Frameworks down, models across. */
+/** Lists frameworks down, models across. */
 function overModels(
   runs: readonly BenchResult[],
   ratioOf: (variant: MeasuredVariant) => Interval,
@@ -55,7 +55,7 @@ function overModels(
   return table(['', ...heads], rows);
 }
 
-/** CPU of both beside the floor of the machine. */
+/** CPU of both servers relative to the machine's floor. */
 function floorTexts(run: BenchResult): string[] {
   const floors = frameworksOf(run).flatMap(
     ({ name }) => measured(run, `${name}-floor/${headlineNode}`) ?? [],
@@ -77,7 +77,7 @@ function floorTexts(run: BenchResult): string[] {
   ];
 }
 
-/** Every Node of one run, folded away, and how it was measured. */
+/** Every Node version of one run, in a collapsed section, with how it was measured. */
 function nodesOf(run: BenchResult): string {
   const nodes = [...new Set(run.variants.map(({ name }) => name.split('/')[1]!))];
   const rows = frameworksOf(run).map(({ name, title }) => [
@@ -93,7 +93,7 @@ function nodesOf(run: BenchResult): string {
   ].join('\n\n');
 }
 
-/** In the order of the scenario. */
+/** Returns the frameworks in the order of the scenario. */
 function frameworksOf({ variants }: BenchResult): { name: string; title: string }[] {
   return variants
     .filter(({ name }) => name.endsWith(`/${headlineNode}`) && !/-(?:redline|floor)\//.test(name))

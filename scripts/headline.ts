@@ -1,4 +1,4 @@
-// The first table of the root README: one figure for each capability, out of the result files.
+// The first table of the root README, from the result files: a need, the package for it, and its gain.
 import {
   type BenchResult,
   type Interval,
@@ -6,32 +6,35 @@ import {
   type MeasuredVariant,
   ratioBetween,
 } from '@redline/lab';
+import { firstFigure } from './first-screen.ts';
 import { headlineNode } from './frameworks-table.ts';
 import { table } from './markdown-table.ts';
-import { byModel, type OnModel } from './runs-by-model.ts';
+import { isNarrow } from './ratio-text.ts';
+import { byModel, modelOf, type OnModel } from './runs-by-model.ts';
 
 export interface Results {
   ladder: BenchResult;
-  /** A run of each processor model. */
+  /** One run per processor model. */
   frameworks: readonly BenchResult[];
   defer?: BenchResult | undefined;
-  /** The long runs of few contenders: their intervals are narrow. */
+  /** The long runs of few contenders, with narrow intervals. */
   spawnEcho?: BenchResult | undefined;
   spawnResident?: BenchResult | undefined;
   legacy?: BenchResult | undefined;
 }
 
-/** One comparison that the project is known by. */
+/** One of the project's key comparisons. */
 export interface Figure {
   /** The comparison, in Markdown. */
   change: string;
   ratio: Interval;
-  /** Where the ratio was measured on several models: each of them, the lowest first. */
+  /** Models on which the ratio was measured, in ascending order of the ratio; set if there are several. */
   models?: readonly OnModel[];
   unit: 'requests/s' | 'less CPU';
-  /** The same against Node as it will be when its libuv starts children with posix_spawn. */
+  /** The same comparison in CPU per request. */
+  cpu?: Interval;
+  /** The same comparison against a future Node whose libuv starts children with posix_spawn. */
   againstPosixSpawn?: Interval | undefined;
-  /** The command that measures it. */
   command: string;
 }
 
@@ -45,7 +48,7 @@ export type FigureName =
   | 'resident'
   | 'twin';
 
-/** What was measured, and nothing of what was not. */
+/** Returns the figures that were measured. */
 export function figuresOf(results: Results): Partial<Record<FigureName, Figure>> {
   const { ladder, frameworks, defer, spawnEcho, spawnResident, legacy } = results;
   const all: Record<FigureName, Figure | undefined> = {
@@ -65,8 +68,8 @@ export function figuresOf(results: Results): Partial<Record<FigureName, Figure>>
       change: 'Fastify → the same on `@redline/http`',
       command: 'npm run bench -- frameworks',
     }),
-    defer: rps(find(defer, 'express-memory/redis-local/c100'), {
-      change: 'an interceptor that adds a job → [`@redline/defer`](packages/defer)',
+    defer: rps(find(defer, 'express-disk/redis-10ms/c100'), {
+      change: 'an interceptor that adds a job → [`@redline/defer`](packages/defer), level disk',
       command: 'npm run bench -- defer',
     }),
     spawn: rps(find(spawnEcho, 'redline/echo'), {
@@ -87,38 +90,106 @@ export function figuresOf(results: Results): Partial<Record<FigureName, Figure>>
   return Object.fromEntries(Object.entries(all).filter(([, figure]) => figure !== undefined));
 }
 
-/** What a row is an example of. The first row of each has its name. */
-const capabilities: Record<FigureName, string> = {
-  ladder: 'answer fast',
-  engine: 'answer fast',
-  express: 'answer fast',
-  fastify: 'answer fast',
-  defer: 'answer first, work after',
-  spawn: 'start processes fast',
-  resident: 'start processes fast',
-  twin: 'know why it is slow',
-};
-
-export function headline(results: Results): string {
-  let last = '';
-  const rows = Object.entries(figuresOf(results)).map(([name, figure]) => {
-    const { change, unit, againstPosixSpawn: against, command } = figure;
-    const capability = capabilities[name as FigureName];
-    const isFirst = capability !== last;
-    last = capability;
-    return [
-      isFirst ? `**${capability}**` : '',
-      change,
-      `${gainText(figure)} ${unit}${against === undefined ? '' : `, ${times(against)} against posix_spawn`}`,
-      `\`${command}\``,
-    ];
-  });
-  return `${table(['', 'from → to', 'gain', 'reproduce'], rows)}
-
-${nodesOf(results)}; 95 % intervals in brackets. A range is over processor models: [what decides it](packages/http/README.md).`;
+interface Row {
+  readonly have: string;
+  readonly use: string;
+  readonly figures: readonly { readonly name: FigureName; readonly of?: string }[];
+  readonly reproduce: string;
+  /** The page with all figures. */
+  readonly page: string;
 }
 
-/** `2.1 × on A to 3.4 × on B`, or the one ratio there is. */
+const rows: readonly Row[] = [
+  {
+    have: 'JSON that many clients ask for',
+    use: '[`@redline/response-cache`](packages/response-cache), [`@redline/nest`](packages/nest)',
+    figures: [
+      {
+        name: 'engine',
+        of: 'than Nest with `CacheInterceptor` and nestjs-pino, each hit logged in both',
+      },
+    ],
+    reproduce: 'npm start',
+    page: 'examples/cached-api',
+  },
+  {
+    have: 'logs, mails and queue jobs in handlers',
+    use: '[`@redline/defer`](packages/defer)',
+    figures: [
+      {
+        name: 'defer',
+        of: 'of `queue.add` in an interceptor, Redis 10 ms away, and each job is on disk before its response',
+      },
+    ],
+    reproduce: 'npm run bench -- defer',
+    page: 'packages/defer',
+  },
+  {
+    have: 'child processes',
+    use: '[`@redline/child-process`](packages/child-process)',
+    figures: [
+      { name: 'spawn', of: 'of a server that starts `echo` for each' },
+      { name: 'resident', of: 'if it holds 1.5 GiB, which Node’s fork pays for' },
+    ],
+    reproduce: 'npm run bench -- spawn',
+    page: 'packages/child-process',
+  },
+  {
+    have: 'the question why it is slow',
+    use: '[`@redline/lab`](packages/lab): `doctor`, `stairs`, `flame`, `ci`',
+    figures: [
+      {
+        name: 'twin',
+        of: 'in [an old server](examples/legacy-http) after the changes that they named',
+      },
+    ],
+    reproduce: 'npx @redline/lab ladder benchmarks/scenarios/legacy.ts',
+    page: 'examples/legacy-http',
+  },
+];
+
+/** The table of the first screen: a need, the package for it, and the gain if its interval is narrow. */
+export function headline(results: Results): string {
+  const all = figuresOf(results);
+  const first = firstFigure(results.frameworks);
+  const ends = [first.models[0]!, first.models.at(-1)!];
+  const http = `requests/s of ${first.title}: ${ends.map(({ model, ratio }) => `${times(ratio)} on ${model}`).join(', ')}`;
+  const lines = rows.map(({ have, use, figures, reproduce, page }) => {
+    const known = figures.flatMap(({ name, of }) => {
+      const text = narrowText(all[name]);
+      return text === undefined ? [] : `${text}${of === undefined ? '' : ` ${of}`}`;
+    });
+    const gain =
+      known.length === 0
+        ? `[measured](${page}), with intervals too wide for one figure`
+        : known.join('; ');
+    return [have, use, gain, `\`${reproduce}\``];
+  });
+  return `${table(
+    ['you have', 'use', 'gain', 'reproduce in a clone'],
+    [
+      [
+        'an HTTP/1.1 API: Express, Fastify, Nest, Koa, Hono, plain Node',
+        '[`@redline/http`](packages/http)',
+        http,
+        '`npm run bench -- frameworks`',
+      ],
+      ...lines,
+    ],
+  )}
+
+2 cores; 95 % intervals in brackets. ${machinesOf(results)}.`;
+}
+
+/** Returns the figure with a narrow interval: requests/s before CPU. */
+function narrowText(figure: Figure | undefined): string | undefined {
+  if (figure === undefined) return undefined;
+  const { ratio, unit, cpu: cpuRatio } = figure;
+  if (isNarrow(ratio)) return `${times(ratio)} ${unit}`;
+  return cpuRatio !== undefined && isNarrow(cpuRatio) ? `${times(cpuRatio)} less CPU` : undefined;
+}
+
+/** Returns `2.1 × on A to 3.4 × on B`, or the only ratio. */
 export function gainText({ ratio, models = [] }: Figure): string {
   const [lowest] = models;
   const highest = models.at(-1);
@@ -127,7 +198,7 @@ export function gainText({ ratio, models = [] }: Figure): string {
   return `${on(lowest)} to ${on(highest)}`;
 }
 
-type Words = Omit<Figure, 'ratio' | 'models' | 'unit'>;
+type Words = Omit<Figure, 'ratio' | 'models' | 'unit' | 'cpu'>;
 
 function onModels(
   runs: readonly BenchResult[],
@@ -141,22 +212,36 @@ function onModels(
 }
 
 function rps(variant: MeasuredVariant | undefined, words: Words): Figure | undefined {
-  return variant && { ...words, ratio: variant.rpsRatio, unit: 'requests/s' };
+  const { rpsRatio: ratio, cpuRatio } = variant ?? {};
+  return ratio && { ...words, ratio, unit: 'requests/s', cpu: cpuRatio! };
 }
 
-/** Of the step over the rung below: the original on the same Node. */
+/** Returns the step over the rung below: the original on the same Node. */
 function cpu(variant: MeasuredVariant | undefined, words: Words): Figure | undefined {
   return variant?.step && { ...words, ratio: variant.step.cpu.ratio, unit: 'less CPU' };
 }
 
-/** Figures of two Nodes are not one figure. */
-function nodesOf({ ladder, defer, spawnEcho, spawnResident }: Results): string {
-  const measured = [ladder, defer, spawnEcho, spawnResident].filter((each) => each !== undefined);
-  const majors = new Set(measured.map(({ machine }) => machine.node.slice(1).split('.', 1)[0]));
-  if (majors.size > 1) {
-    throw new Error(`The figures are of Node ${[...majors].join(' and ')}. Measure all on one.`);
+/** Says which figures were measured on which Node and processor. */
+function machinesOf({ ladder, defer, spawnEcho, spawnResident, legacy }: Results): string {
+  const measured = {
+    'npm start': [ladder],
+    defer: [defer],
+    spawn: [spawnEcho, spawnResident],
+    legacy: [legacy],
+  };
+  const commands = new Map<string, string[]>();
+  for (const [command, results] of Object.entries(measured)) {
+    for (const result of results) {
+      if (result === undefined) continue;
+      const machine = `Node ${result.machine.node.slice(1).split('.', 1)[0]} on ${modelOf(result)}`;
+      const named = commands.get(machine) ?? [];
+      if (!named.includes(`\`${command}\``)) commands.set(machine, [...named, `\`${command}\``]);
+    }
   }
-  return `Node ${[...majors].join()}, \`frameworks\` Node ${headlineNode.slice('node'.length)}`;
+  return [
+    `\`frameworks\`: Node ${headlineNode.slice('node'.length)}`,
+    ...[...commands].map(([machine, names]) => `${names.join(', ')}: ${machine}`),
+  ].join('; ');
 }
 
 function againstPosixSpawn(spawn: BenchResult | undefined, workload: string): Interval | undefined {

@@ -1,5 +1,6 @@
-// The figures of the house, as a table: `npm run house`; `npm run house -- --list` names each function beyond a limit.
-// Functions are counted by oxlint in TypeScript and by a scan of the braces in Rust; tests and generated files are left out.
+// Prints the code metrics of the repository as a table: `npm run house`; `npm run house -- --list` lists each function
+// beyond a limit. Functions are counted by oxlint in TypeScript and by a scan of the braces in Rust; tests and generated
+// files are excluded.
 import { execFileSync } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,31 +10,31 @@ import { table } from './markdown-table.ts';
 import { rustFunctions } from './rust-functions.ts';
 
 const root = join(import.meta.dirname, '..');
-const mostParameters = 4;
-const mostLines = 50;
-/** A file up to this long is one idea, or half of one. */
+const maxParameters = 4;
+const maxLines = 50;
+/** Max lines of a file that is one idea, or half of one. */
 const shortFile = 40;
 
-/** A function beyond a limit, or an import that leads back to its file. */
+/** A function beyond a limit, or an import cycle. */
 interface Finding {
   readonly kind: 'parameters' | 'lines' | 'cycle';
-  /** `file:line`, from the root. */
+  /** `file:line`, relative to the root. */
   readonly place: string;
   readonly message: string;
 }
 
 interface Room {
-  /** From the root, such as `packages/http`. */
+  /** Relative to the root, such as `packages/http`. */
   readonly folder: string;
   /** Lines of each source file, in ascending order. */
   readonly lengths: readonly number[];
   readonly commentShare: number;
-  /** Lines of tests for each line of source. */
+  /** Lines of tests per line of source. */
   readonly testShare: number;
   readonly findings: readonly Finding[];
 }
 
-/** Every package and crate, with what is beyond a limit in it. */
+/** Measures every package and crate, with its findings. */
 function measureHouse(): Room[] {
   const findings = [...lintPackages(), ...lintCrates()];
   return ['packages/*', 'crates/*']
@@ -57,11 +58,11 @@ function measureHouse(): Room[] {
     .filter(({ lengths }) => lengths.length > 0);
 }
 
-/** What nobody writes by hand, and what is there to be bad. */
+/** Generated files, and fixtures that are bad on purpose. */
 const leftOut = /\/fixtures\/|\.generated\.|\/wire\.ts$|\.d\.[cm]?ts$/;
 const isTest = /\/tests?\/|\.test\.ts$|\/tests\.rs$/;
 
-/** Lines of code and of tests, which stand in the same file in Rust. */
+/** Returns lines of code and of tests, which share a file in Rust. */
 function partsOf(file: string): { code: string[]; tests: string[] } {
   const text = readFileSync(join(root, file), 'utf8').trimEnd();
   if (isTest.test(file)) return { code: [], tests: text.split('\n') };
@@ -92,8 +93,8 @@ function lintPackages(): Finding[] {
   try {
     const config = join(folder, 'oxlint.json');
     const rules = {
-      'max-params': ['error', { max: mostParameters }],
-      'max-lines-per-function': ['error', { max: mostLines }],
+      'max-params': ['error', { max: maxParameters }],
+      'max-lines-per-function': ['error', { max: maxLines }],
       'import/no-cycle': ['error', { ignoreTypes: false }],
     };
     const settings = { plugins: ['import'], categories: { correctness: 'off' }, rules };
@@ -114,7 +115,7 @@ function diagnosticsOf(config: string): Diagnostic[] {
   const oxlint = join(root, 'node_modules/oxlint/bin/oxlint');
   const sources = globSync('packages/*/src', { cwd: root });
   const args = ['-c', config, '--disable-nested-config', '--format', 'json', ...sources];
-  // Exits with 1 when it has found something.
+  // oxlint exits with 1 if it has findings.
   const shell = `"$0" "$@" || [ $? = 1 ]`;
   const output = execFileSync('sh', ['-c', shell, process.execPath, oxlint, ...args], {
     cwd: root,
@@ -133,11 +134,18 @@ function lintCrates(): Finding[] {
         message: `The function \`${name}\` has too many ${kind} (${count}).`,
       });
       return [
-        ...(parameters > mostParameters ? [finding('parameters', parameters)] : []),
-        ...(lines > mostLines ? [finding('lines', lines)] : []),
+        ...(parameters > maxParameters ? [finding('parameters', parameters)] : []),
+        ...(lines > maxLines ? [finding('lines', lines)] : []),
       ];
     }),
   );
+}
+
+/** Result files are committed with every new figure, and read in diffs. */
+function linesOfResults(): string {
+  const files = globSync('benchmarks/results/**/*.json', { cwd: root });
+  const lines = files.reduce((sum, file) => sum + partsOf(file).code.length, 0);
+  return `Results of benchmarks: ${lines.toLocaleString('en')} lines of JSON in ${files.length} files.`;
 }
 
 function quantile(ascending: readonly number[], share: number): number {
@@ -177,8 +185,8 @@ function houseTable(rooms: readonly Room[]): string {
       'p95',
       'longest',
       `≤ ${shortFile} lines`,
-      `functions > ${mostLines} lines`,
-      `> ${mostParameters} parameters`,
+      `functions > ${maxLines} lines`,
+      `> ${maxParameters} parameters`,
       'import cycles',
       'comments',
       'tests ÷ code',
@@ -186,7 +194,8 @@ function houseTable(rooms: readonly Room[]): string {
     rooms.map(rowOf),
   )}
 
-Functions over ${mostLines} lines: ${total('lines')}. With more than ${mostParameters} parameters: ${total('parameters')}. Import cycles, types included: ${inPackages.filter(({ kind }) => kind === 'cycle').length}.
+Functions over ${maxLines} lines: ${total('lines')}. With more than ${maxParameters} parameters: ${total('parameters')}. Import cycles, types included: ${inPackages.filter(({ kind }) => kind === 'cycle').length}.
+${linesOfResults()}
 `;
 }
 

@@ -11,7 +11,7 @@ import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 import { byModel, fileOf, floorText, floorWords, modelOf, rangeText } from './runs-by-model.ts';
 
 const contenders = ['node-http', 'fastify', 'redline', 'fastify-redline', 'bun', 'go', 'hyper'];
-/** Rows: more loads than a page is wide. */
+/** The rows of the tables, because there are more loads than a page is wide. */
 const loads: Record<string, string> = {
   c1: 'one connection',
   c4: '4 connections',
@@ -24,7 +24,7 @@ const loads: Record<string, string> = {
   'json-post-10k': '10 KB of JSON posted',
   stream: '1 MiB in 16 chunks',
 };
-/** What the servers of the group `idle` measured of themselves. */
+/** Figures that the servers of the group `idle` report about themselves. */
 interface IdleVariant extends MeasuredVariant {
   connections?: number;
   rssBeforeMiB?: number;
@@ -77,7 +77,7 @@ function ofModel(result: BenchResult): string {
   ].join('\n\n');
 }
 
-/** Loads down, contenders across; what was not measured has no row. */
+/** Lists loads down, contenders across; loads that were not measured are omitted. */
 function grid(
   result: BenchResult,
   columns: readonly string[],
@@ -103,7 +103,7 @@ function fastifyTable(result: BenchResult): string {
   return table(['', 'requests/s', 'CPU per request'], rows);
 }
 
-/** Fastify on the engine against Fastify on node:http. */
+/** Returns the ratio of Fastify on the engine to Fastify on node:http. */
 function onFastify(
   { slices }: BenchResult,
   load: string,

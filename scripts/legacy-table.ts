@@ -1,8 +1,8 @@
-// What examples/legacy-http says of the scenario `legacy`: runtimes × before and after.
+// The table of examples/legacy-http for the scenario `legacy`: runtimes × before and after.
 import { type BenchResult, type Interval, isMeasured } from '@redline/lab';
 import { table } from './markdown-table.ts';
 
-/** The article's requests per second, on Node 6, 8 and 10, and on 10 after all its steps. */
+/** The article's requests per second on Node 6, 8 and 10, and on 10 after all its steps. */
 const article: Record<string, { before: number; after?: number }> = {
   '6': { before: 1210 },
   '8': { before: 2308 },

@@ -1,4 +1,4 @@
-// What packages/eslint-plugin/README.md says of `npm run test:lint-fix`.
+// The text of packages/eslint-plugin/README.md about `npm run test:lint-fix`.
 import type { LintFixResult } from '../tests/lint-fix/result.ts';
 import { table } from './markdown-table.ts';
 

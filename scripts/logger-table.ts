@@ -51,7 +51,7 @@ function lossTable({ loggers }: LoggerLoss): string {
     loggerNotes[logger]!,
     ...Object.keys(ends).map((end) => {
       const runs = ended[end as keyof typeof ends];
-      const worst = runs.reduce((most, run) => (run.lost > most.lost ? run : most));
+      const worst = runs.reduce((max, run) => (run.lost > max.lost ? run : max));
       return worst.lost === 0 ? '0' : `${worst.lost} of ${worst.answered}`;
     }),
   ]);

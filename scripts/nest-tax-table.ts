@@ -4,7 +4,7 @@ import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 
 const places = { hook: "`at: 'hook'`", engine: "`at: 'engine'`" };
 
-/** What Nest adds to a hit, beside the Fastify below it: of docs/guide/json-cache.md. */
+/** The cost that Nest adds to a hit, compared with the Fastify under it: for docs/guide/json-cache.md. */
 export function nestTaxTable(result: BenchResult): string {
   const rows = Object.entries(places).map(([at, title]) => {
     const [fastify, nest] = ['fastify', 'nest'].map((framework) =>

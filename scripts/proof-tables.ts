@@ -1,4 +1,4 @@
-// What docs/guide/statistics.md says of the proofs in benchmarks/proofs.
+// The texts of docs/guide/statistics.md about the proofs in benchmarks/proofs.
 import { table } from './markdown-table.ts';
 import { percent } from './ratio-text.ts';
 
@@ -76,7 +76,7 @@ const appNames: Record<string, string> = {
   'nest-typeorm': 'Nest, TypeORM',
 };
 
-/** What docs/guide/stairs.md says of costs put into asynchronous code. */
+/** The text of docs/guide/stairs.md about costs injected into asynchronous code. */
 export function stairsAsyncText({ summary }: StairsAsync): string {
   const apps = Object.entries(summary);
   const amounts = Object.keys(apps[0]![1].read);

@@ -1,5 +1,5 @@
-// Writes the figures of the READMEs from the committed result files: `npm run readme`. With --check it changes
-// nothing and fails when a README does not say what its result file says.
+// Writes the figures of the READMEs from the committed result files: `npm run readme`. With --check it changes nothing and
+// fails if a README differs from its result file.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -18,11 +18,14 @@ import { engineCostsTable } from './engine-costs-table.ts';
 import { httpTables } from './http-tables.ts';
 import { checkedNodesTable } from './checked-nodes-table.ts';
 import { deferChart, rowsOf, type Panel } from './defer-chart.ts';
+import { eveningText } from './defer-evening.ts';
 import { deferGrid, measuredSinks } from './defer-grid-tables.ts';
 import { deferShort, deferSummary } from './defer-tables.ts';
 import { counts, sinks } from './defer-words.ts';
 import { doctorProveText } from './doctor-prove-table.ts';
+import { heapLeaksText } from './heap-leaks-table.ts';
 import { filesTables } from './files-table.ts';
+import { firstChart, firstFigure, firstText } from './first-screen.ts';
 import { frameworksSummary, frameworksTables } from './frameworks-table.ts';
 import { loggerTables } from './logger-table.ts';
 import type { GridResult } from '../benchmarks/defer-grid/grid-result.ts';
@@ -38,10 +41,12 @@ import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule
 import { registerText } from './register-table.ts';
 import { spawnRealTable } from './spawn-real-table.ts';
 import { spawnSummary, spawnTables } from './spawn-tables.ts';
+import type { TopProof } from '../benchmarks/proofs/top.ts';
 import type { RegisterResult } from '../benchmarks/proofs/register.ts';
 import { runsOf } from './runs-by-model.ts';
 import { table } from './markdown-table.ts';
 import { nestTaxTable } from './nest-tax-table.ts';
+import { topTable } from './top-table.ts';
 import { tryScreen } from './try-screen.ts';
 import { zooLine, zooTables } from './zoo-table.ts';
 import type { ZooResult } from '../tests/zoo/zoo-result.ts';
@@ -56,6 +61,12 @@ const article: { requestsPerSecond: Record<string, number> } = readJson(
 );
 
 replaceFile('docs/ladder.svg', renderSvg(ladder));
+const first = firstFigure(runsOf('frameworks'));
+replaceBlock('README.md', 'first', firstText(first));
+for (const size of ['wide', 'narrow'] as const) {
+  const file = `docs/charts/first${size === 'wide' ? '' : '-narrow'}.svg`;
+  replaceFile(file, firstChart(first, runsOf('frameworks'), size));
+}
 replaceBlock(
   'README.md',
   'headline',
@@ -83,7 +94,7 @@ const nestTax = readResult('nest-tax');
 if (nestTax !== undefined) {
   replaceBlock('docs/guide/json-cache.md', 'nest-tax', nestTaxTable(nestTax));
 }
-// Measured on its own, half an hour long; until it was, there is nothing to say.
+// Measured separately, in half an hour; omitted before the first run.
 if (existsSync(join(root, 'benchmarks/results/spawn.json'))) {
   const spawn: BenchResult = readJson('benchmarks/results/spawn.json');
   const sync = readResult('spawn-sync') ?? spawn;
@@ -102,6 +113,10 @@ if (existsSync(join(root, 'benchmarks/results/register.json'))) {
     const text = registerText(register, `@redline/${name}/register`);
     replaceBlock(`packages/${name}/README.md`, 'register', text);
   }
+}
+if (existsSync(join(root, 'benchmarks/results/top.json'))) {
+  const top: TopProof = readJson('benchmarks/results/top.json');
+  replaceBlock('docs/guide/access-logs.md', 'top', topTable(top));
 }
 replaceBlock('packages/http/README.md', 'http', httpTables(runsOf('http')));
 // Two runs of a few minutes each: see the scenario.
@@ -132,13 +147,17 @@ if (logger !== undefined) {
   const loss: LoggerLoss = readJson('benchmarks/results/logger-loss.json');
   replaceBlock('docs/guide/logger.md', 'bench', loggerTables(logger, loss));
 }
-// The same: a quarter of an hour. The whole grid is a run of its own, with fewer restarts.
+// Measured separately, in a quarter of an hour. The whole grid is another run, with fewer restarts.
 const deferred = readResult('defer');
 if (deferred !== undefined) {
   replaceBlock('packages/defer/README.md', 'bench', deferSummary(deferred));
   replaceBlock('README.md', 'defer', deferShort());
   const promised = ['redis-local', 'redis-10ms'].map((sink) => ({ sink, connections: 100 }));
   draw('defer', 'One BullMQ job for every request', deferred, promised);
+}
+const eveningFile = 'benchmarks/results/defer-evening.json';
+if (existsSync(join(root, eveningFile))) {
+  replaceBlock('packages/defer/README.md', 'evening', eveningText(readJson(eveningFile)));
 }
 const gridFile = 'benchmarks/results/defer-grid.json';
 const isWhole = existsSync(join(root, gridFile));
@@ -148,7 +167,7 @@ if (grid !== undefined) {
   replaceBlock('examples/deferred-work/README.md', 'grid', text);
   drawGrid(grid);
 }
-// Measured on its own, minutes long; until it was, there is nothing to say.
+// Measured separately, in minutes; omitted before the first run.
 if (existsSync(join(root, 'benchmarks/results/legacy.json'))) {
   const legacy: BenchResult = readJson('benchmarks/results/legacy.json');
   replaceBlock('examples/legacy-http/README.md', 'legacy', legacyTable(legacy));
@@ -166,6 +185,10 @@ if (existsSync(join(root, 'benchmarks/results/zoo.json'))) {
 const stairsAsync = 'benchmarks/results/stairs-async.json';
 if (existsSync(join(root, stairsAsync))) {
   replaceBlock('docs/guide/stairs.md', 'stairs-async', stairsAsyncText(readJson(stairsAsync)));
+}
+const heapLeaks = 'benchmarks/results/heap-leaks.json';
+if (existsSync(join(root, heapLeaks))) {
+  replaceBlock('docs/guide/heap.md', 'heap-leaks', heapLeaksText(readJson(heapLeaks)));
 }
 const doctorProve = 'benchmarks/results/doctor-prove.json';
 if (existsSync(join(root, doctorProve))) {
@@ -216,7 +239,7 @@ if (stale.length > 0) {
   process.exitCode = 1;
 }
 
-/** A picture for each sink that was measured. */
+/** Draws a chart for each measured sink. */
 function drawGrid(result: GridResult): void {
   for (const sink of measuredSinks(result)) {
     const panels = counts
@@ -226,7 +249,7 @@ function drawGrid(result: GridResult): void {
   }
 }
 
-/** For a wide screen and for a phone. */
+/** Writes a version for wide screens and one for phones. */
 function draw(name: string, title: string, result: GridResult, panels: readonly Panel[]): void {
   replaceFile(`docs/charts/${name}.svg`, deferChart(result, title, panels, 'wide'));
   replaceFile(`docs/charts/${name}-narrow.svg`, deferChart(result, title, panels, 'narrow'));
@@ -267,7 +290,7 @@ function ladderTable(result: BenchResult): string {
 
 function stepText({ step }: MeasuredVariant, precision: PrecisionFacts): string {
   if (step === undefined) return '–';
-  // By the rule of today: a record may be older.
+  // Judged again by the current rule: a record may be older.
   const verdict = judge(step.cpu.ratio, { margin: precision.margin, band: precision.cpuBand });
   return `${step.cpu.ratio.value.toFixed(2)} ×${interval(step.cpu.ratio)}, ${verdict}`;
 }
@@ -276,7 +299,7 @@ function interval({ low, high }: { low: number; high: number }): string {
   return low === high ? '' : ` [${low.toFixed(2)}, ${high.toFixed(2)}]`;
 }
 
-/** Each is measured on its own; until it was, there is nothing to say. */
+/** Each is measured separately; undefined before its first run. */
 function readResult(name: string): BenchResult | undefined {
   const file = `benchmarks/results/${name}.json`;
   return existsSync(join(root, file)) ? readJson(file) : undefined;

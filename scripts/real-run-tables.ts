@@ -1,4 +1,4 @@
-// What the guides say of real runs, made one by one and all kept.
+// The texts of the guides about real runs, made one by one and all kept.
 import { table } from './markdown-table.ts';
 import { percent } from './ratio-text.ts';
 import type { CiVerdicts } from '../benchmarks/proofs/ci-verdicts.ts';
@@ -11,7 +11,7 @@ interface Read {
   standardError: number;
 }
 
-/** By the conditions of the runs. */
+/** Indexed by the conditions of the runs. */
 export interface VerdictsReal {
   summary: Record<
     string,
@@ -46,7 +46,7 @@ const askedWith: Record<string, string> = {
   'earlier twin': 'the earlier twin',
 };
 
-/** The words of `redline bench`, by what the server was compared with. */
+/** Verdicts of `redline bench`, by the server's counterpart. */
 export function verdictsRealText({ summary }: VerdictsReal): string {
   return `${Object.entries(summary).map(wordsUnder).join('\n\n')}
 
@@ -71,7 +71,7 @@ function readText(read: Read | null | undefined): string {
   return read ? `${percent(read.more)} ± ${percent(read.standardError)}` : '–';
 }
 
-/** How well `npm start` tells the rungs apart. */
+/** Reports how well `npm start` distinguishes the rungs. */
 export function ladderRealText({ summary }: LadderReal): string {
   const rows = Object.entries(summary).map(([conditions, found]) => [
     conditions,
@@ -95,7 +95,7 @@ Raw data: [benchmarks/results/ladder-real.json](../../benchmarks/results/ladder-
 const commits = { same: 'changes nothing', slower: 'makes a request take 5 % more CPU' };
 const wordsOfCi = ['slower', 'undecided', 'within'] as const;
 
-/** How often the build is red. */
+/** Reports how often the build is red. */
 export function ciVerdictsText({ summary, runs }: CiVerdicts): string {
   const rows = Object.entries(commits).map(([kind, commit]) => {
     const { runs: made, red, words: counts } = summary[kind as keyof typeof commits];

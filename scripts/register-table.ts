@@ -1,4 +1,4 @@
-// The READMEs' sentence on `npm run bench -- register`.
+// The sentence of the READMEs about `npm run bench -- register`.
 import type { RegisterResult } from '../benchmarks/proofs/register.ts';
 
 export function registerText(result: RegisterResult, hook: string): string {

@@ -1,11 +1,11 @@
-// Writes the index of @redline/eslint-plugin's rules from their folders: `npm run rules`. `npm run readme` does it as well,
-// and with --check fails when the committed index is not what the folders say.
+// Writes the index of @redline/eslint-plugin's rules from their folders: `npm run rules`. `npm run readme` does so too, and
+// with --check fails if the committed index differs from the folders.
 import { globSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 const packageFolder = join(import.meta.dirname, '../packages/eslint-plugin');
 
-/** From the root of the repository. */
+/** Relative to the root of the repository. */
 export const ruleIndexFile = 'packages/eslint-plugin/src/rules.generated.ts';
 
 export function ruleIndex(): string {
@@ -26,12 +26,12 @@ ${entries.join('')}};
 `;
 }
 
-/** `no-delete` is the constant noDelete. */
+/** Returns a rule's constant: `no-delete` is noDelete. */
 function constantOf(name: string): string {
   return name.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** As the formatter writes it. */
+/** Quotes a key like the formatter. */
 function keyOf(name: string): string {
   return name.includes('-') ? `'${name}'` : name;
 }

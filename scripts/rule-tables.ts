@@ -1,4 +1,4 @@
-// What the README and the pages of @redline/eslint-plugin say of the evidence.
+// The texts about the evidence in the README and the pages of @redline/eslint-plugin.
 import plugin, {
   type Evidence,
   majorOf,
@@ -15,7 +15,7 @@ export { readEvidence };
 const all = [...readEvidence().values()];
 const order: Status[] = ['on', 'gated'];
 
-/** Every rule with its gain on each measured Node, in the order of their use. */
+/** Lists every rule with its gain on each measured Node, sorted by status. */
 export function ruleTable(): string {
   const rules = all.filter(({ rule }) => isRule(rule));
   const sorted = rules.toSorted((a, b) => order.indexOf(statusOf(a)) - order.indexOf(statusOf(b)));
@@ -25,13 +25,13 @@ export function ruleTable(): string {
   ]);
 }
 
-/** What has a proof and no rule. */
+/** Lists the proofs without a rule. */
 export function mythTable(): string {
   const myths = all.filter(({ rule }) => !isRule(rule));
   return gains(myths, ['myth'], ({ rule }) => [`[\`${rule}\`](${pageOf(rule)})`]);
 }
 
-/** From the folder of the package. */
+/** Relative to the folder of the package. */
 export function pageOf(name: string): string {
   return `src/${isRule(name) ? 'rules' : 'myths'}/${name}/page.md`;
 }
@@ -59,7 +59,7 @@ function gains(
   return `${table(columns, cells)}\n\n${measuredText(rows)}`;
 }
 
-/** The evidence of one rule or myth, for its page. */
+/** Formats the evidence of one rule or myth for its page. */
 export function evidenceText(evidence: Evidence): string {
   const rows = evidence.measurements.map((each) => [
     each.node,
@@ -115,8 +115,8 @@ function measuredText(measured: readonly Evidence[]): string {
 }
 
 function span(values: readonly number[]): string {
-  const [least, most] = [Math.min(...values), Math.max(...values)];
-  return least === most ? String(least) : `${least}–${most}`;
+  const [min, max] = [Math.min(...values), Math.max(...values)];
+  return min === max ? String(min) : `${min}–${max}`;
 }
 
 function code(title: string, source: string): string {

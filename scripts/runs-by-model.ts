@@ -1,4 +1,4 @@
-// A ratio of two servers hangs on the processor: benchmarks/results/NAME/ has a run of each model, in a file named after it.
+// A ratio of two servers depends on the processor: benchmarks/results/NAME/ has a run per model, in a file named after it.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchResult, type Interval, isMeasured, type MeasuredVariant } from '@redline/lab';
@@ -6,7 +6,7 @@ import { ratioText } from './ratio-text.ts';
 
 const results = join(import.meta.dirname, '../benchmarks/results');
 
-/** In the order of the file names; none where the scenario was not measured. */
+/** Reads the runs in the order of the file names; empty if the scenario was not measured. */
 export function runsOf(name: string): BenchResult[] {
   const folder = join(results, name);
   if (!existsSync(folder)) return [];
@@ -14,23 +14,23 @@ export function runsOf(name: string): BenchResult[] {
   return files.map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')));
 }
 
-/** `Intel(R) Xeon(R) Processor` is `Intel Xeon`. */
+/** Shortens the model: `Intel(R) Xeon(R) Processor` is `Intel Xeon`. */
 export function modelOf({ machine: { cpuModel } }: BenchResult): string {
   return cpuModel.replaceAll(/\((?:R|TM)\)/g, '').replace(/ Processor$/, '');
 }
 
-/** Of the result in its folder. */
+/** Returns the file name of a result within its folder. */
 export function fileOf(run: BenchResult): string {
   return `${modelOf(run).toLowerCase().replaceAll(/\W+/g, '-')}.json`;
 }
 
-/** A ratio on each model that has it. */
+/** A ratio on one processor model. */
 export interface OnModel {
   model: string;
   ratio: Interval;
 }
 
-/** The same ratio on each model, the lowest first. */
+/** Returns the same ratio on each model, in ascending order. */
 export function byModel(
   runs: readonly BenchResult[],
   ratioOf: (run: BenchResult) => Interval | undefined,
@@ -43,7 +43,7 @@ export function byModel(
     .toSorted((a, b) => a.ratio.value - b.ratio.value);
 }
 
-/** `1.79 × on A to 3.42 × on B`. */
+/** Returns `1.79 × on A to 3.42 × on B`. */
 export function rangeText(found: readonly OnModel[]): string {
   if (found.length === 0) return '–';
   return [found[0]!, ...found.slice(1).slice(-1)]
@@ -59,7 +59,7 @@ export function measured(run: BenchResult, name: string): MeasuredVariant | unde
   return variant && isMeasured(variant) ? variant : undefined;
 }
 
-/** CPU as a multiple of the floor; runs from before there was one have none. */
+/** Formats CPU as a multiple of the floor; older runs have no floor. */
 export function floorText(variant: MeasuredVariant | undefined): string {
   return ratioText(variant?.floorRatio);
 }

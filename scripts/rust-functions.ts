@@ -1,11 +1,11 @@
-/** A function of a Rust file, as rustfmt writes it. */
+/** A function of a Rust file in rustfmt's format. */
 export interface RustFunction {
   readonly name: string;
-  /** Of its `fn`, from 1 on. */
+  /** Line of its `fn`, starting at 1. */
   readonly line: number;
-  /** From there to its closing brace; 0 for one that is only declared. */
+  /** Number of lines from there to its closing brace; 0 for a declaration. */
   readonly lines: number;
-  /** Without `self`. */
+  /** Number of parameters without `self`. */
   readonly parameters: number;
 }
 
@@ -25,7 +25,7 @@ export function rustFunctions(source: string): RustFunction[] {
   });
 }
 
-/** The same text, with spaces for what is in comments, strings and characters. */
+/** Returns the same text with spaces in place of comments, strings and characters. */
 function withoutLiterals(text: string): string {
   const literal =
     /\/\/[^\n]*|\/\*[^]*?\*\/|b?r(#+)"[^]*?"\1|b?"(?:[^"\\]|\\[^])*"|b?'(?:[^'\\\n]|\\[^']+|\\')'/g;
@@ -38,7 +38,7 @@ function pastGenerics(text: string, from: number): number {
 
 const pairs: Record<string, string> = { '(': ')', '{': '}', '<': '>' };
 
-/** Where what opens there is closed. An arrow closes nothing. */
+/** Returns the position of the bracket that closes the one at `from`. The `>` of an arrow is skipped. */
 function pairOf(text: string, from: number): number {
   const opening = text[from]!;
   let depth = 0;
@@ -49,7 +49,7 @@ function pairOf(text: string, from: number): number {
   return text.length;
 }
 
-/** `self` is none. */
+/** Counts parameters other than `self`. */
 function parametersIn(list: string): number {
   let depth = 0;
   const separated = list.replaceAll(/->|[(<[{]|[)>\]}]|,/g, (mark) => {

@@ -1,5 +1,6 @@
-// node scripts/sanitize-addon.ts ADDON LIBASAN: children of the main thread and of workers, on an addon that was built for
-// AddressSanitizer, while workers with SHARE_ENV change the environment. A finding ends it with a report and exit code 1.
+// node scripts/sanitize-addon.ts ADDON LIBASAN: starts children from the main thread and from workers, with an addon built
+// for AddressSanitizer, while workers with SHARE_ENV change the environment. A finding ends it with a report and exit code
+// 1.
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +53,7 @@ const { status, signal, stderr } = spawnSync(process.execPath, ['--no-warnings',
     ...process.env,
     LD_PRELOAD: library,
     REDLINE: join(copy, 'dist/index.js'),
-    // V8 keeps what it has until the process ends, and Node ends without asking for it.
+    // Leaks are not checked: V8 keeps its memory until the process ends, and Node exits without freeing it.
     ASAN_OPTIONS: 'detect_leaks=0:verify_asan_link_order=0:exitcode=1',
   },
 });

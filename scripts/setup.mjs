@@ -1,5 +1,5 @@
-// Brings a fresh clone to where it can run: npm packages, the build, and the two programs a benchmark needs.
-// Runs before anything is installed, on any Node from 20 on, so it is plain JavaScript without dependencies.
+// Prepares a fresh clone: npm packages, the build, and the two programs a benchmark needs. Runs before anything is
+// installed, on any Node from 20 on, so it is plain JavaScript without dependencies.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 const forTests = process.argv.includes('--for-tests');
 
-/** What `npm start` and `npm test` use beside Node. Each has a stand-in, so none is required. */
+/** Programs used by `npm start` and `npm test` besides Node. Each has a substitute, so none is required. */
 const tools = [
   {
     programs: ['redis-server', 'valkey-server'],
@@ -64,13 +64,13 @@ if (Number(process.versions.node.split('.')[0]) < 20) {
 }
 installPackages('.');
 build();
-// A release builds its addons itself, and needs none of the servers.
+// A release builds its addons itself, and needs no servers.
 if (process.argv.includes('--build-only')) process.exit();
 if (process.argv.includes('--docs')) {
-  // A lock of its own: whoever only tests does not wait for it.
+  // Has its own lock file, so that runs that only test do not install it.
   installPackages('site');
 } else {
-  // The ladder needs one of the engines: nobody waits for the others before they have seen it.
+  // The ladder needs only one of the engines, so a first run does not build the others.
   buildNative(forTests || process.argv.includes('--native') ? [] : ['http_node']);
   installTools();
 }
@@ -94,7 +94,7 @@ function build() {
   }
 }
 
-/** @param crates none: all of them */
+/** @param crates empty: all crates */
 function buildNative(crates) {
   try {
     execFileSync(process.execPath, [join(root, 'scripts', 'build-native.mjs'), ...crates], {
@@ -129,7 +129,7 @@ function installTools() {
   }
 }
 
-/** What the sinks of deferred work are tested on, beside Redis. */
+/** Servers for the tests of the sinks of deferred work, besides Redis. */
 function sinkServers() {
   const needs = (what) => `the tests of its ${what} are skipped`;
   return [
@@ -147,7 +147,7 @@ function sinkServers() {
     },
     {
       programs: ['initdb'],
-      // Debian keeps them off the PATH.
+      // Debian installs these programs outside PATH.
       isNamed:
         existsSync('/usr/lib/postgresql') &&
         readdirSync('/usr/lib/postgresql').some((version) =>
@@ -156,6 +156,12 @@ function sinkServers() {
       debian: 'postgresql',
       brew: 'postgresql',
       without: needs('sink and of the outbox'),
+    },
+    {
+      programs: ['mariadbd'],
+      debian: 'mariadb-server',
+      brew: 'mariadb',
+      without: 'the tests of the outbox and the inbox in MariaDB are skipped',
     },
     {
       programs: ['java'],
@@ -172,7 +178,7 @@ function sinkServers() {
   ];
 }
 
-/** Kafka and ElasticMQ come from Maven, into the user's cache folder; here once, so that no test waits for it. */
+/** Downloads Kafka and ElasticMQ from Maven into the user's cache folder, once, so that no test waits for it. */
 async function obtainJars() {
   const services = join(root, 'scripts', 'services', 'dist', 'index.js');
   const { obtainJavaProgram } = await import(pathToFileURL(services).href);
@@ -190,7 +196,7 @@ function apt(...args) {
   try {
     execFileSync('apt-get', args, {
       stdio: ['ignore', 'ignore', 'pipe'],
-      // RUNLEVEL=1: the package's own service must not start, the benchmark starts and stops its own server.
+      // RUNLEVEL=1 keeps the package's own service from starting: the benchmark starts and stops its own server.
       env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
     });
     return true;
@@ -203,7 +209,7 @@ function apt(...args) {
 }
 
 function npm(args) {
-  // npm tells the scripts it runs where it lives; a bare `node scripts/setup.mjs` finds it on PATH.
+  // npm passes its path to the scripts that it runs; a direct `node scripts/setup.mjs` finds it on PATH.
   const cli = process.env.npm_execpath;
   const [program, ...prefix] = cli ? [process.execPath, cli] : ['npm'];
   try {

@@ -2,7 +2,7 @@ import { type BenchResult, ratioBetween } from '@redline/lab';
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText } from './ratio-text.ts';
 
-/** Runs of one workload and of few contenders, many times: their intervals are narrow. */
+/** The table of long runs with one workload and few contenders, which have narrow intervals. */
 export function closeRuns(runs: readonly BenchResult[]): string[] {
   if (runs.length === 0) return [];
   const rows = runs.map(({ groups, slices }) => {
@@ -34,7 +34,7 @@ export function closeRuns(runs: readonly BenchResult[]): string[] {
   ];
 }
 
-/** Where the figures of {@link closeRuns} come from. */
+/** The sources of the figures in {@link closeRuns}. */
 export function describeCloseRuns(runs: readonly BenchResult[]): string[] {
   return runs.map(({ machine, startedAt, precision, groups }) => {
     const { name, precision: own = precision } = groups![0]!;

@@ -3,7 +3,7 @@ import { isMeasured, type BenchResult, type MeasuredVariant } from '@redline/lab
 import { table } from './markdown-table.ts';
 import { ofRun, ratioText } from './ratio-text.ts';
 
-/** Measured by the servers themselves. */
+/** Figures measured by the servers themselves. */
 interface Figures extends MeasuredVariant {
   readonly spawnCallMicros?: { readonly p99: number };
   readonly loopDelayMs?: { readonly p99: number };

@@ -9,14 +9,14 @@ import { ofRun, ratioText, shareOf } from './ratio-text.ts';
 import { table } from './markdown-table.ts';
 import { closeRuns, describeCloseRuns } from './spawn-close-runs.ts';
 
-/** What the blocking servers measure of themselves. */
+/** Figures that the blocking servers measure of themselves. */
 interface BlockingVariant extends MeasuredVariant {
   spawnCallMicros?: { p50: number; p99: number };
   loopDelayMs?: { p99: number };
   mainThreadMicrosPerSpawn?: number;
 }
 
-/** What the servers that wait for their children measure. */
+/** Figures that the servers with synchronous children measure of themselves. */
 interface SyncVariant extends MeasuredVariant {
   spawnSyncMicros?: { p50: number; p99: number };
 }
@@ -27,10 +27,10 @@ export interface SpawnArticle {
   requestsPerSecond: Record<string, number>;
 }
 
-/** Runs of their own, minutes long. */
+/** Separate runs, minutes long. */
 export interface SpawnRuns {
   readonly sync: BenchResult;
-  /** Each of one workload, beside node and posix-spawn alone. */
+  /** Runs of one workload each, with only node and posix-spawn as other contenders. */
   readonly close: readonly BenchResult[];
 }
 
@@ -211,7 +211,7 @@ function describeRun({ machine, load, startedAt, groups }: BenchResult): string 
   ].join('\n');
 }
 
-/** A run of its own, minutes long. */
+/** Describes the separate run for spawnSync, minutes long. */
 function describeSync({ machine, load, startedAt, precision, groups }: BenchResult): string {
   const { restarts, blocks } = groups?.[0]?.precision ?? precision;
   return [

@@ -4,7 +4,7 @@ export interface Target {
   readonly package: string;
   readonly cpu: 'x64' | 'arm64';
   readonly libc: 'gnu' | 'musl';
-  /** What rustc calls it. */
+  /** Its name in rustc. */
   readonly triple: string;
   /** Its number in the header of an ELF file. */
   readonly machine: number;

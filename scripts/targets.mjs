@@ -1,4 +1,4 @@
-// Where the addons are published for. Each has a package, `@redline/native-NAME`, with the addons of both engines.
+// Platforms for which addons are published. Each has a package, `@redline/native-NAME`, with the addons of both engines.
 export const targets = [
   target('x64', 'gnu', 'x86_64-unknown-linux-gnu', 62),
   target('x64', 'musl', 'x86_64-unknown-linux-musl', 62),
@@ -9,7 +9,7 @@ export const targets = [
 /** Crate of each addon, by the folder of the package that loads it. */
 export const crates = { 'child-process': 'spawn_node', http: 'http_node' };
 
-/** @param machine its number in the header of an ELF file */
+/** @param machine `e_machine` in the header of an ELF file */
 function target(cpu, libc, triple, machine) {
   const name = `linux-${cpu}-${libc}`;
   return { name, package: `@redline/native-${name}`, cpu, libc, triple, machine };

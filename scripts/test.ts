@@ -1,5 +1,5 @@
-// `npm test` runs what a contributor needs, `npm run test:all` the exhaustive tests as well: files named `*.slow.test.ts`.
-// `npm test -- PATH…` runs the named files, or those of folders; `--name PATTERN` chooses tests in them.
+// `npm test` runs the tests that a contributor needs, `npm run test:all` also the exhaustive ones: files named
+// `*.slow.test.ts`. `npm test -- PATH…` runs the named files, or those of folders; `--name PATTERN` selects tests in them.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
@@ -9,7 +9,7 @@ import { spec } from 'node:test/reporters';
 import { parseArgs } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
-/** The tests beside the lint rules run in one process, by packages/eslint-plugin/test/rules.test.ts. */
+/** The tests next to the lint rules run in one process, by packages/eslint-plugin/test/rules.test.ts. */
 const otherFolders = new Set(['node_modules', 'dist', 'dist-test', 'src']);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -17,13 +17,13 @@ const { values, positionals } = parseArgs({
 });
 const paths = positionals.length > 0 ? positionals : ['packages', 'tests'];
 const files = paths.flatMap(testsOf);
-// A long one that starts last leaves the other cores without work.
+// A long file that starts last leaves the other cores idle.
 const longest = readFileSync(join(import.meta.dirname, 'long-tests.txt'), 'utf8').split('\n');
 const ordered = files.toSorted((one, other) => placeOf(one) - placeOf(other));
 
-// Many tests wait for servers and clocks: more files than there are cores keep these busy.
+// Many tests wait for servers and clocks: more files than cores keep these busy.
 const atATime = availableParallelism() + 2;
-// A process that starts again with the modules of the last one need not compile them, nor strip their types: a third of its start.
+// With cached modules, a process does not compile them or strip their types again: a third of its start.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, 'node_modules/.cache/redline-tests');
 const startedAt = performance.now();
 const took: { file: string; seconds: number }[] = [];
@@ -38,14 +38,14 @@ events.on('test:summary', ({ file, success }) => {
   if (file === undefined) process.exitCode = success ? 0 : 1;
 });
 events.on('test:complete', ({ name, file, details }) => {
-  // A file is a test itself, from the start of its process to the end.
+  // A file is itself a test, from the start of its process to the end.
   if (file === undefined || name !== file) return;
   took.push({ file: relative(root, file), seconds: details.duration_ms / 1_000 });
 });
 await pipeline(events, new spec(), process.stdout, { end: false });
 process.stdout.write(slowest());
 
-/** A file itself, slow or not; the tests of a folder, the exhaustive among them if all are to run. */
+/** Returns a file itself, slow or not, or the tests of a folder, including the exhaustive ones with `--all`. */
 function testsOf(path: string): string[] {
   const found = statSync(join(root, path), { throwIfNoEntry: false });
   if (found === undefined) {
@@ -66,19 +66,19 @@ function isSlow(file: string): boolean {
   return file.endsWith('.slow.test.ts');
 }
 
-/** The exhaustive first, then what is known to take long, then all others. */
+/** Orders the exhaustive files first, then known long ones, then all others. */
 function placeOf(file: string): number {
   if (isSlow(file)) return -1;
   const place = longest.indexOf(file);
   return place < 0 ? longest.length : place;
 }
 
-/** Tests of packages/nest have decorators, so `tsc -b` builds them. */
+/** Tests of packages/nest use decorators, so `tsc -b` builds them. */
 function runnable(file: string): string {
   return file.replace(/^packages\/nest\/test\/(.+)\.ts$/, 'packages/nest/dist-test/$1.js');
 }
 
-/** Where to look when the whole takes longer than it should. */
+/** Lists the longest files, for when the whole run takes too long. */
 function slowest(): string {
   const elapsed = (performance.now() - startedAt) / 1_000;
   const slowestFirst = took.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);

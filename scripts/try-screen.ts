@@ -1,4 +1,4 @@
-// The screen of `redline try`, as its committed result file has it.
+// The screen of `redline try`, from its committed result file.
 import { renderTryTerminal, type TryResult } from '@redline/lab';
 
 export function tryScreen(result: TryResult): string {

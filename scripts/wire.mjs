@@ -1,6 +1,6 @@
-// Makes the TypeScript of the numbers that cross between the engines and JavaScript, from the Rust files that hold them. It
-// needs no cargo: those files hold modules of plain numbers, and every other line is an error. Plain JavaScript, because
-// build-native.mjs runs it.
+// Generates the TypeScript constants shared by the engines and JavaScript from their Rust files. It does not need cargo:
+// those files contain modules of plain numbers, and any other line is an error. Plain JavaScript, because build-native.mjs
+// runs it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ const files = [
   ['crates/spawn_engine/src/wire.rs', 'packages/child-process/src/native/wire.ts'],
 ];
 
-/** Writes the files that differ from what their Rust file says. */
+/** Writes the files that differ from their Rust source. */
 export function writeWire() {
   for (const [from, to] of files) {
     const text = typescriptOf(readFileSync(join(root, from), 'utf8'), from);
@@ -46,7 +46,7 @@ function typescriptOfLine(line) {
   return value === undefined ? undefined : `  ${number}: ${value},`;
 }
 
-/** `1`, `-1`, `0x8000_0000` or `1 << 4`. */
+/** Evaluates `1`, `-1`, `0x8000_0000` or `1 << 4`. */
 function valueOf(rust) {
   const [, base, shift] = /^(\d+) << (\d+)$/.exec(rust) ?? [];
   if (base !== undefined) return Number(base) * 2 ** Number(shift);

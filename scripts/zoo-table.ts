@@ -1,10 +1,10 @@
-// docs/guide/zoo.md and the README's line of it, from what `npm run zoo` wrote.
+// The tables of docs/guide/zoo.md and the line in the README, from the result of `npm run zoo`.
 import type { Interval } from '@redline/lab';
 import type { AppResult, ZooResult } from '../tests/zoo/zoo-result.ts';
 import { table } from './markdown-table.ts';
 import { ratioText } from './ratio-text.ts';
 
-/** The front line of the README and of the page. */
+/** The summary line of the README and the page. */
 export function zooLine({ apps, interrupts }: ZooResult, folder: string): string {
   const equal = apps.filter(isEqual).length;
   const asked = apps.reduce((sum, app) => sum + app.asked, 0);
@@ -36,7 +36,7 @@ export function zooTables(result: ZooResult): string {
   ].join('\n\n');
 }
 
-/** How `redline try` behaved, whatever it found. */
+/** Describes the behaviour of `redline try`, whatever its verdicts. */
 function ofTries(apps: readonly AppResult[]): string {
   const tries = apps.flatMap(({ tried }) => (tried === undefined ? [] : [tried]));
   const timed = tries.filter(({ tookSeconds }) => tookSeconds !== undefined);
@@ -45,7 +45,7 @@ function ofTries(apps: readonly AppResult[]): string {
   const ended = tries.filter(({ exit }) => typeof exit === 'number');
   const given = [...Map.groupBy(tries, ({ givenSeconds }) => givenSeconds)]
     .toSorted(([one], [other]) => other - one)
-    .map(([seconds, of]) => `${seconds} s on ${of.length}`);
+    .map(([seconds, of]) => `${seconds} s for ${of.length} apps`);
   return [
     `\`redline try\` was given ${given.join(', ')}. It ended by itself on ${ended.length} of ${tries.length}; ${inTime.length} of the ${timed.length} that announced a time took at most twice as long.`,
     `It left no process, port or file on ${clean.length}. A row marked ° was measured beside other work: its gain is not to be quoted.`,
@@ -76,10 +76,10 @@ function stateOf(app: AppResult): string {
 
 const longestRequest = 60;
 
-/** An interval whose ends differ by this factor says nothing that a reader can use. */
+/** Max factor between the ends of an interval that is useful to a reader. */
 const saysNothing = 4;
 
-/** The gain with its intervals, or the sentence of the command. */
+/** Returns the gain with its intervals, or the sentence of the command. */
 function saidOf(tried: AppResult['tried']): string {
   if (tried === undefined) return 'not tried yet';
   const { word, cpu, rps, request, sentence } = tried;
@@ -106,7 +106,7 @@ function isUseful(ratio: Interval | undefined): ratio is Interval {
   return ratio !== undefined && ratio.high <= saysNothing * ratio.low;
 }
 
-/** The second says what to do about it. */
+/** The second sentence is the remedy. */
 function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s[A-Z]|$)/s.exec(text)?.[0] ?? text;
 }
@@ -114,11 +114,11 @@ function firstSentence(text: string): string {
 function code(request: string | undefined): string {
   if (request === undefined) return 'its requests';
   const text = decodeURI(request);
-  // A token says nothing to a reader.
+  // A token is meaningless to a reader.
   return `\`${text.length > longestRequest ? text.replace(/\?.*$/, '?…') : text}\``;
 }
 
-/** What an app printed is text, not Markdown. */
+/** Escapes an app's output, which is text, not Markdown. */
 function escape(text: string): string {
   return text.replaceAll(/[<>*_`[\]]/g, (sign) => `\\${sign}`);
 }

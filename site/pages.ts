@@ -50,6 +50,7 @@ const afternoon: [title: string, guides: [name: string, label: string][]][] = [
       ['stairs', 'Stairs: cost of each stage'],
       ['flame', 'Flame: where time goes'],
       ['deopts', 'Deopts: code V8 discards'],
+      ['heap', 'Heap: what stays in memory'],
       ['advise', 'Advice for hot code'],
       ['legacy-http', 'An old server, step by step'],
     ],

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
-import type { BenchResult, GroupFacts, MeasuredVariant, Slice } from '@redline/lab';
-import { joinRestarts } from '../benchmarks/defer-grid/grid-result.ts';
+import {
+  type BenchResult,
+  type GroupFacts,
+  type MeasuredVariant,
+  ratioBetween,
+  type Slice,
+} from '@redline/lab';
+import { type GridResult, joinRestarts } from '../benchmarks/defer-grid/grid-result.ts';
 import { deferChart } from '../scripts/defer-chart.ts';
 import { deferGrid } from '../scripts/defer-grid-tables.ts';
 
@@ -51,4 +59,20 @@ test('of three restarts the grid shows the ratio with its interval', () => {
   assert.equal(grid.groups![0]!.precision.restarts, 3);
   assert.match(deferGrid(grid, 'defer-grid'), /Express, disk \| 18 000 \| 33\.3 \| 3\.00 × \|/);
   assert.match(deferChart(grid, 'The grid', [cell], 'narrow'), /▲ 3\.00 ×/);
+});
+
+test('what the committed grid calls noise can be computed again from its slices', () => {
+  const file = join(import.meta.dirname, '../benchmarks/results/defer-grid.json');
+  const grid: GridResult = JSON.parse(readFileSync(file, 'utf8'));
+  const controls = [...new Set(grid.slices.map(({ variant }) => variant))].filter((name) =>
+    name.endsWith(' again'),
+  );
+  const bands = controls.map((variant) => {
+    const other = variant.replace(/ again$/, '');
+    const { low, high } = ratioBetween(grid.slices, { variant, other, metric: 'rps' })!;
+    return Math.sqrt(high / low) - 1;
+  });
+  assert.equal(bands.length, grid.groups!.length);
+  for (const [at, { precision }] of grid.groups!.entries())
+    assert.ok(Math.abs(bands[at]! / precision.rpsBand - 1) < 1e-9, `${bands[at]}`);
 });

@@ -49,15 +49,15 @@ const options: DeferOptions = {
 const app: App = await apps[framework]!(options, (level, name, data) => {
   defer(defineJob<string>(name), data, { level: level as Exclude<Level, 'outbox'> });
 });
-function tell(message: AloneMessage): void {
+function send(message: AloneMessage): void {
   if (parentPort === null) process.send!(message);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a port has no origins
   else parentPort.postMessage(message);
 }
 // What others left is there by now.
 await app.deferrer.ready();
-tell({ url: app.url });
+send({ url: app.url });
 process.on('message', () => {
-  const { deadLetters, lanes } = app.deferrer;
-  tell({ depth: lanes.get('test')!.depth, letters: deadLetters.size });
+  const { deadLetters, queues } = app.deferrer;
+  send({ depth: queues.get('test')!.depth, letters: deadLetters.size });
 });

@@ -78,10 +78,10 @@ export async function askAt(
   return claimed;
 }
 
-type Lane = NonNullable<ReturnType<Deferrer['lanes']['get']>>;
+type SinkQueue = NonNullable<ReturnType<Deferrer['queues']['get']>>;
 
 export interface Begun extends App {
-  readonly lane: Lane;
+  readonly queue: SinkQueue;
   ask(level: string, name: string, data: readonly string[]): Promise<string[]>;
 }
 
@@ -97,7 +97,7 @@ export function beginOn(
     t.after(() => app.stop());
     return {
       ...app,
-      lane: app.deferrer.lanes.get('test')!,
+      queue: app.deferrer.queues.get('test')!,
       ask: (level, name, data) => askAt(app.url, level, name, data),
     };
   };

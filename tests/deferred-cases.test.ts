@@ -78,7 +78,7 @@ for (const [framework, start] of chosenApps) {
           return nodeFs.writeSync(...call);
         },
       };
-      const { ask, lane } = await begin(t, {
+      const { ask, queue } = await begin(t, {
         sinks: { test: { sink, ...quick, maxPending: 10 } },
         journal: { directory: temporaryFolder(t), fs, onFailure: 'degrade' },
       });
@@ -88,7 +88,7 @@ for (const [framework, start] of chosenApps) {
       assert.ok(claimed.length >= 1 && claimed.length <= 10, `${claimed.length} were claimed`);
       isFull = false;
       sink.isAway = false;
-      await until('the end of the backlog', () => lane.depth === 0);
+      await until('the end of the backlog', () => queue.depth === 0);
       assert.deepEqual(sorted(sink.got), sorted(claimed));
     });
 
@@ -129,7 +129,7 @@ for (const [framework, start] of chosenApps) {
       });
     });
 
-    test('a removed file of the journal is told at the next start, and all else is delivered', async (t) => {
+    test('a removed file of the journal is reported at the next start, and all else is delivered', async (t) => {
       const directory = temporaryFolder(t);
       const sink = new List();
       const { ask } = await begin(t, {
@@ -146,22 +146,22 @@ for (const [framework, start] of chosenApps) {
       const segments = readdirSync(folder).filter((name) => name.endsWith('.seg'));
       rmSync(join(folder, segments[2]!));
       const next = new List();
-      const told: string[] = [];
-      const tell = (line: string): void => void told.push(line);
+      const logged: string[] = [];
+      const log = (line: string): void => void logged.push(line);
       const deferrer = createDefer({
         sinks: { test: { sink: next, ...quick } },
         journal: { directory: left },
         handleSignals: false,
-        logger: { warn: tell, log: tell },
+        logger: { warn: log, log },
       });
       t.after(() => deferrer.close());
       await deferrer.ready();
-      await until('the jobs', () => deferrer.lanes.get('test')!.depth === 0);
+      await until('the jobs', () => deferrer.queues.get('test')!.depth === 0);
       const lost = some.filter((each) => !next.got.includes(each));
       assert.ok(lost.length > 0 && lost.length < some.length / 2, `${lost.length} are not there`);
       assert.ok(
-        told.some((line) => new RegExp(`\\b${lost.length}\\b`).test(line)),
-        told.join('\n'),
+        logged.some((line) => new RegExp(`\\b${lost.length}\\b`).test(line)),
+        logged.join('\n'),
       );
     });
 
@@ -209,7 +209,7 @@ for (const [framework, start] of chosenApps) {
         return undefined;
       };
       const retryOptions = { attempts: 3, minMs: 1, maxMs: 2 };
-      const { ask, deferrer, lane } = await begin(t, {
+      const { ask, deferrer, queue } = await begin(t, {
         sinks: { test: { sink, ...quick, batch: { waitMs: 20 }, retry: retryOptions } },
         journal: { directory: temporaryFolder(t) },
       });
@@ -227,7 +227,7 @@ for (const [framework, start] of chosenApps) {
         await ask('process', 'good', [String(more++)]);
         return deferrer.deadLetters.size === 2;
       });
-      await until('the end of the backlog', () => lane.depth === 0);
+      await until('the end of the backlog', () => queue.depth === 0);
       assert.equal(new Set(sink.got).size, some.length + more - 1_000);
     });
 
@@ -274,12 +274,12 @@ for (const [framework, start] of chosenApps) {
         },
         { concurrency: 4 },
       );
-      const { ask, lane } = await begin(t, {
+      const { ask, queue } = await begin(t, {
         sinks: { test: { sink, batch: { waitMs: 20 }, sendTimeoutMs: 1_000 } },
         journal: { directory: temporaryFolder(t) },
       });
       await ask('process', 'good', some);
-      await until('all of them', () => lane.depth === 0 && runs.size === some.length);
+      await until('all of them', () => queue.depth === 0 && runs.size === some.length);
       assert.deepEqual([...new Set(runs.values())], [1]);
     });
 
@@ -294,7 +294,7 @@ for (const [framework, start] of chosenApps) {
             lengths.push(length);
           },
         };
-        const { ask, lane } = await begin(t, {
+        const { ask, queue } = await begin(t, {
           sinks: { test: { sink, batch: { waitMs: 5 } } },
           journal: { directory: temporaryFolder(t) },
           clock,
@@ -306,9 +306,9 @@ for (const [framework, start] of chosenApps) {
           [some.slice(0, 30), 30, 5],
         ] as const) {
           assert.equal((await ask(level, 'good', wave)).length, wave.length);
-          await until('the end of their requests', () => lane.loaded === waiting);
+          await until('the end of their requests', () => queue.loaded === waiting);
           clock.pass(passMs);
-          await until('the batch', () => passMs === 2 || lane.loaded === 0);
+          await until('the batch', () => passMs === 2 || queue.loaded === 0);
         }
       }
       assert.deepEqual(batches, { memory: [80, 30], process: [80, 30], disk: [80, 30] });
@@ -316,7 +316,7 @@ for (const [framework, start] of chosenApps) {
 
     test("'block' keeps no request that it has refused, and takes new ones once there is room", async (t) => {
       const sink = new List();
-      const { ask, lane } = await begin(t, {
+      const { ask, queue } = await begin(t, {
         sinks: { test: { sink, ...quick, maxPending: 5, overflow: 'block' } },
         journal: { directory: temporaryFolder(t), maxBytes: 500, segmentBytes: 100 },
         acknowledgeTimeoutMs: 50,
@@ -332,9 +332,12 @@ for (const [framework, start] of chosenApps) {
       }
       assert.ok(refused > 2 * some.length, `${refused} were refused`);
       // Those that wait for room are no more than maxPending, and none of them waits behind its 503.
-      assert.ok(lane.depth <= claimed.length + 5, `${lane.depth} wait, ${claimed.length} claimed`);
+      assert.ok(
+        queue.depth <= claimed.length + 5,
+        `${queue.depth} wait, ${claimed.length} claimed`,
+      );
       sink.isAway = false;
-      await until('the end of the backlog', () => lane.depth === 0);
+      await until('the end of the backlog', () => queue.depth === 0);
       assert.deepEqual(
         claimed.filter((each) => !sink.got.includes(each)),
         [],
@@ -352,11 +355,11 @@ for (const [framework, start] of chosenApps) {
       if (redis === undefined) return t.skip('No redis-server or valkey-server on PATH.');
       t.after(() => redis.stop());
       const { hostname: host, port } = new URL(redis.url);
-      const queue = new Queue('cases', { connection: { host, port: Number(port) } });
-      t.after(() => queue.close());
-      const { ask, lane } = await begin(
+      const cases = new Queue('cases', { connection: { host, port: Number(port) } });
+      t.after(() => cases.close());
+      const { ask, queue } = await begin(
         t,
-        { sinks: { test: { sink: bullmq(queue) } }, journal: { directory: temporaryFolder(t) } },
+        { sinks: { test: { sink: bullmq(cases) } }, journal: { directory: temporaryFolder(t) } },
         (_, name, data) => {
           const key = data === '0' ? '😀'.slice(0, 1) : 'order-4711';
           defer(name === 'good' ? good : bad, data, { level: 'disk', key });
@@ -365,8 +368,8 @@ for (const [framework, start] of chosenApps) {
       for (const name of ['good', 'bad']) {
         assert.deepEqual((await ask('disk', name, ['0', '1'])).toSorted(), ['0', '1']);
       }
-      await until('the jobs', () => lane.depth === 0);
-      const jobs = await queue.getJobs();
+      await until('the jobs', () => queue.depth === 0);
+      const jobs = await cases.getJobs();
       assert.deepEqual(jobs.map(({ name, data }) => `${name} ${data as string}`).toSorted(), [
         'bad 0',
         'bad 1',
@@ -388,12 +391,12 @@ for (const [framework, start] of chosenApps) {
           return 'jobs';
         },
       });
-      const { ask, deferrer, lane } = await begin(t, {
+      const { ask, deferrer, queue } = await begin(t, {
         sinks: { test: sink },
         journal: { directory: temporaryFolder(t) },
       });
       assert.equal((await ask('process', 'good', some)).length, some.length);
-      await until('all of them', () => lane.depth === 0 && deferrer.deadLetters.size === 1);
+      await until('all of them', () => queue.depth === 0 && deferrer.deadLetters.size === 1);
       assert.equal(await client.xlen('jobs'), some.length - 1);
       assert.equal((await deferrer.deadLetters.list())[0]!.record.json, '"7"');
     });

@@ -151,7 +151,7 @@ for (const [framework, start] of Object.entries(apps)) {
         const ask = async (level: JobLevel, when: When, data: string): Promise<number> => {
           const response = await fetch(`${app.url}/${level}/${when}/${data}`);
           const body = await response.text();
-          assert.ok(!body.includes(directory), `the client is told of a path: ${body}`);
+          assert.ok(!body.includes(directory), `the client gets a path: ${body}`);
           const isKept = level === 'process' || level === 'disk';
           if (response.ok && isKept && when !== 'aborted') claimed.push(data);
           return response.status;
@@ -225,7 +225,7 @@ for (const [framework, start] of Object.entries(apps)) {
         const body = await response.text();
         broken = undefined;
         assert.ok(response.status >= 500, `${call}: ${response.status}`);
-        assert.ok(!body.includes(directory), `${call}: the client is told of a path: ${body}`);
+        assert.ok(!body.includes(directory), `${call}: the client gets a path: ${body}`);
       }
     });
   });

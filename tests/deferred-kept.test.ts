@@ -128,12 +128,18 @@ for (const [framework, start] of Object.entries(apps)) {
     });
 
     for (const ordered of [false, true, 'key'] as const) {
-      test(`though a full lane drops its oldest jobs, with ordered: ${ordered}`, async (t) => {
+      test(`though a full queue drops its oldest jobs, with ordered: ${ordered}`, async (t) => {
         const sink = new List();
         sink.isAway = true;
-        const lane = { sink, maxPending: 5, overflow: 'drop-oldest' as const, ordered, ...quick };
+        const sinkOptions = {
+          sink,
+          maxPending: 5,
+          overflow: 'drop-oldest' as const,
+          ordered,
+          ...quick,
+        };
         const asked = await Asked.start(t, start, {
-          sinks: { test: lane },
+          sinks: { test: sinkOptions },
           journal: { directory: temporaryFolder(t) },
         });
         for (let n = 0; n < 5; n++) {

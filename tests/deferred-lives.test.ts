@@ -229,7 +229,7 @@ for (const [framework, start] of chosenApps) {
       });
       t.after(() => deferrer.close());
       await deferrer.ready();
-      await until('the jobs', () => deferrer.lanes.get('test')!.depth === 0);
+      await until('the jobs', () => deferrer.queues.get('test')!.depth === 0);
       const lost = claimed.filter((each) => !next.got.includes(each));
       assert.deepEqual(lost, []);
     });
@@ -247,7 +247,7 @@ test('a connection to Redis that died and does not say so is replaced: until the
     Object.entries(apps).map(async ([framework, start]) => {
       const proxy = await startProxy(t, Number(new URL(redis.url).port));
       const client = new Redis(proxy.port, { lazyConnect: true });
-      const { ask, lane } = await beginOn(start)(t, {
+      const { ask, queue } = await beginOn(start)(t, {
         sinks: {
           test: {
             sink: redisStreams({ client, stream: framework }),
@@ -267,7 +267,7 @@ test('a connection to Redis that died and does not say so is replaced: until the
         'the level sink',
         async () => (await ask('sink', 'good', [`x${tries++}`])).length > 0,
       );
-      await until('the end of the backlog', () => lane.depth === 0);
+      await until('the end of the backlog', () => queue.depth === 0);
       const entries = await look.xrange(framework, '-', '+');
       const there = new Set<string>(
         entries.map(([, fields]) => JSON.parse(fields[fields.indexOf('data') + 1]!)),

@@ -93,10 +93,10 @@ for (const isWorker of [false, true]) {
       assert.ok(all.length > 8, `${all.length} calls`);
       const limits = { ...good.after, threads: THREADS };
       for (const [index, { outcome, engine, reason, before, after: left }] of all.entries()) {
-        const told = `call ${index + 1}: ${outcome}, ${engine} ${reason}, ${JSON.stringify({ before, left, good })}`;
-        assert.match(outcome, /^(listening|E[A-Z]+ listen)$/, told);
-        if (engine === 'node') assert.match(reason!, /^the engine cannot start: E[A-Z]+$/, told);
-        assert.ok(isWithin(left, engine === 'node' ? before : limits), told);
+        const message = `call ${index + 1}: ${outcome}, ${engine} ${reason}, ${JSON.stringify({ before, left, good })}`;
+        assert.match(outcome, /^(listening|E[A-Z]+ listen)$/, message);
+        if (engine === 'node') assert.match(reason!, /^the engine cannot start: E[A-Z]+$/, message);
+        assert.ok(isWithin(left, engine === 'node' ? before : limits), message);
       }
     });
 
@@ -110,11 +110,11 @@ for (const isWorker of [false, true]) {
         index,
         { outcome, again, engine, reason, before, after: left },
       ] of all.entries()) {
-        const told = `call ${index + 1}: ${outcome}, ${again}, ${engine} ${reason}, ${JSON.stringify({ before, left, good })}`;
-        assert.match(outcome, /^(exit 0|E[A-Z]+ (spawn|waitid)( true)?)$/, told);
-        assert.equal(again, 'exit 0', told);
-        if (engine === 'node') assert.match(reason!, /^the engine cannot start: E[A-Z]+$/, told);
-        assert.ok(isWithin(left, engine === 'node' ? before : limits), told);
+        const message = `call ${index + 1}: ${outcome}, ${again}, ${engine} ${reason}, ${JSON.stringify({ before, left, good })}`;
+        assert.match(outcome, /^(exit 0|E[A-Z]+ (spawn|waitid)( true)?)$/, message);
+        assert.equal(again, 'exit 0', message);
+        if (engine === 'node') assert.match(reason!, /^the engine cannot start: E[A-Z]+$/, message);
+        assert.ok(isWithin(left, engine === 'node' ? before : limits), message);
       }
     });
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { findings, phrases } from '../scripts/check-style.ts';
+import { commentFindings, findings, phrases } from '../scripts/check-style.ts';
 
 const script = join(import.meta.dirname, '../scripts/check-style.ts');
 
@@ -58,6 +58,35 @@ describe('phrases that are not:', () => {
   test('names and comments, in source', () => {
     const text = "// This is no string.\nif (a) b();\nelse c(/is no job/);\nconst isNo = 'fine';\n";
     assert.deepEqual(findings('a.ts', text, phrases()), []);
+  });
+});
+
+describe('phrases that are refused in comments:', () => {
+  const refused = phrases('comment-phrases.txt');
+  for (const sentence of [
+    'What connects, and what to do where that cannot be.',
+    'Whether records are still undelivered.',
+    'Who asks after 30 s.',
+    'So that the loop can end.',
+    'Kept until nobody reads it.',
+    'The owner is told once.',
+    'From here on it is Node’s.',
+  ]) {
+    test(sentence, () => {
+      for (const text of [
+        `// ${sentence}`,
+        `a();\n  /** ${sentence} */`,
+        `/**\n * ${sentence}\n */`,
+      ])
+        assert.equal(commentFindings('a.ts', text, refused).length, 1);
+      assert.equal(commentFindings('a.rs', `fn a() {\n    /// ${sentence}\n}`, refused).length, 1);
+      assert.deepEqual(commentFindings('a.ts', `const a = '// ${sentence}';`, refused), []);
+    });
+  }
+
+  test('and those of code in a comment are not', () => {
+    assert.deepEqual(commentFindings('a.ts', '// `nobody` is a user of the system.', refused), []);
+    assert.deepEqual(commentFindings('a.rs', "let a = 'b'; // no line of its own", refused), []);
   });
 });
 

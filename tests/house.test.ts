@@ -34,5 +34,6 @@ trait Measured {
     for (const folder of ['packages/http', 'packages/lab', 'crates/http_engine'])
       assert.match(table, new RegExp(`^\\| ${folder} \\| \\d+ \\| [\\d,]+ \\| \\d+ `, 'm'));
     assert.match(table, /Import cycles, types included: 0\./);
+    assert.match(table, /^Results of benchmarks: [\d,]+ lines of JSON in \d+ files\.$/m);
   });
 });

@@ -10,7 +10,7 @@ import { type LoopbackRegistry, npmEnvironment, startRegistry } from './loopback
 
 const run = promisify(execFile);
 /** What one who only wants to measure accepts. The engines, which `try` measures, are optional. */
-const most = { packages: 40, megabytes: 12 };
+const limits = { packages: 40, megabytes: 12 };
 const installs = [
   { what: 'without the engines', options: ['--omit=optional'] },
   { what: 'with the engines', options: [] },
@@ -56,7 +56,7 @@ export default defineConfig({
   });
 
   for (const { what, options } of installs) {
-    test(`brings at most ${most.packages} packages and ${most.megabytes} MB ${what}, the lint rules among them`, async (t) => {
+    test(`brings at most ${limits.packages} packages and ${limits.megabytes} MB ${what}, the lint rules among them`, async (t) => {
       const cwd = mkdtempSync(join(folder, 'project '));
       writeFileSync(join(cwd, 'package.json'), '{ "name": "project", "private": true }');
       await run('npm', ['install', ...options, '@redline/lab', '@redline/eslint-plugin'], {
@@ -71,11 +71,11 @@ export default defineConfig({
       t.diagnostic(`${packages.length} packages, ${megabytes.toFixed(1)} MB`);
       assert.ok(packages.includes('node_modules/@redline/eslint-plugin'), packages.join(' '));
       assert.ok(
-        packages.length <= most.packages,
+        packages.length <= limits.packages,
         `${packages.length} packages: ${packages.join(' ')}`,
       );
       assert.equal(packages.includes('node_modules/@redline/http'), options.length === 0);
-      assert.ok(megabytes <= most.megabytes, `${megabytes.toFixed(1)} MB`);
+      assert.ok(megabytes <= limits.megabytes, `${megabytes.toFixed(1)} MB`);
     });
   }
 });

@@ -12,7 +12,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { localAddons } from '../scripts/release/local-addons.ts';
-import { pack } from '../scripts/release/pack.ts';
+import { type Manifest, manifestOf, pack } from '../scripts/release/pack.ts';
 
 const root = join(import.meta.dirname, '..');
 
@@ -36,8 +36,7 @@ export function npmEnvironment({ url }: LoopbackRegistry): NodeJS.ProcessEnv {
 
 interface Packed {
   file: string;
-  /** The package.json in it. */
-  manifest: { name: string; version: string };
+  manifest: Manifest;
 }
 
 export async function startRegistry(): Promise<LoopbackRegistry> {
@@ -110,8 +109,6 @@ export async function startRegistry(): Promise<LoopbackRegistry> {
 function packAll(into: string): Packed[] {
   return pack({ root, built: localAddons(root), into }).map((file) => ({
     file,
-    manifest: JSON.parse(
-      execFileSync('tar', ['-xzOf', file, 'package/package.json'], { encoding: 'utf8' }),
-    ),
+    manifest: manifestOf(file),
   }));
 }

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { addonLoader } from '../scripts/addon-loader.mjs';
@@ -11,6 +20,7 @@ import { readAddon } from '../scripts/release/elf.ts';
 import { visibleDeclarations } from '../scripts/release/declarations.ts';
 import { licenseTexts } from '../scripts/release/license-texts.ts';
 import { commonVersion, packageFolders } from '../scripts/release/pack.ts';
+import { writePlatformPackage } from '../scripts/release/platform-package.ts';
 import { withHeadings } from '../scripts/release/version.ts';
 import { targets } from '../scripts/targets.mjs';
 import { local } from './installed/install.ts';
@@ -28,6 +38,21 @@ describe('what loads an addon is made by scripts/addon-loader.mjs:', () => {
 
 test('all packages have one version', () => {
   assert.match(commonVersion(root), /^\d+\.\d+\.\d+/);
+});
+
+test('npm run tarballs empties no folder with files of others', () => {
+  const into = mkdtempSync(join(tmpdir(), 'redline-tarballs-'));
+  try {
+    writeFileSync(join(into, 'thesis.txt'), 'text');
+    writeFileSync(join(into, 'redline-http-0.0.1.tgz'), '');
+    const args = [join(root, 'scripts/tarballs.ts'), '--into', into];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    assert.equal(status, 2);
+    assert.match(stderr, /--into \S+ holds thesis\.txt, which this command has not written/);
+    assert.deepEqual(readdirSync(into).toSorted(), ['redline-http-0.0.1.tgz', 'thesis.txt']);
+  } finally {
+    rmSync(into, { recursive: true });
+  }
 });
 
 describe('a package says where it belongs, is public, and has a manifest that can be read:', () => {
@@ -89,6 +114,18 @@ test('a file that holds no addon is refused', () => {
 
 describe('licences of what is inside an addon:', () => {
   const crate = { name: 'one', version: '1.0.0', license: 'MIT', authors: ['Ann'], texts: [] };
+
+  test('they and the bill of materials are in its package', { skip: local === undefined }, (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'redline-platform-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    writePlatformPackage(folder, { root, version: '1.2.3', ...local!, crates: [crate] });
+    const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
+    const { files } = JSON.parse(read('package.json')) as { files: string[] };
+    const packed = new Set(globSync(files, { cwd: folder }));
+    assert.ok(packed.has('THIRD-PARTY-LICENSES.txt') && packed.has('sbom.cdx.json'));
+    assert.match(read('THIRD-PARTY-LICENSES.txt'), /^one 1\.0\.0 by Ann: MIT$/m);
+    assert.equal(JSON.parse(read('sbom.cdx.json')).components[0].name, 'one');
+  });
 
   test('one that is not accepted is refused, with what to do', () => {
     assert.throws(

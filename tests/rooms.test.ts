@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';
 import { describe, test } from 'node:test';
@@ -76,6 +77,14 @@ function circleIn(rooms: ReadonlyMap<string, ReadonlyMap<string, string>>): stri
   }
   return undefined;
 }
+
+test('Each folder in the root is in the picture of ARCHITECTURE.md, and no other', () => {
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n');
+  const folders = new Set(files.filter((file) => file.includes('/')).map(roomOf));
+  const picture = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8');
+  const named = [...picture.matchAll(/^[├└] ([\w.-]+)\//gm)].map(([, name]) => name!);
+  assert.deepEqual(new Set(named), folders);
+});
 
 describe('No folder of a package imports from one that imports from it, by however many steps:', () => {
   for (const name of readdirSync(packages)) {

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
+import type { BenchResult } from '@redline/lab';
+import { firstFigure, firstText } from '../scripts/first-screen.ts';
 import { gainText, figuresOf } from '../scripts/headline.ts';
 import { fileOf, modelOf, rangeText, runsOf } from '../scripts/runs-by-model.ts';
 
@@ -36,6 +38,30 @@ suite('results by processor model', () => {
       values,
       values.toSorted((a, b) => a - b),
     );
+  });
+
+  test('the first screen shows the first framework that was measured narrowly on every model', () => {
+    const [run] = runsOf('frameworks');
+    const on = (model: string, ratios: Record<string, number[]>): BenchResult => ({
+      ...run!,
+      machine: { ...run!.machine, cpuModel: model },
+      variants: Object.entries(ratios).map(([name, [value, low, high]]) => ({
+        ...run!.variants.find((each) => 'rpsRatio' in each)!,
+        name: `${name}-redline/node26`,
+        rpsRatio: { value: value!, low: low!, high: high! },
+      })),
+    });
+    const wide = on('A', { express5: [3, 2.5, 3.6], fastify: [2, 1.9, 2.1] });
+    const narrow = on('B', { express5: [3, 2.9, 3.1], fastify: [3, 2.9, 3.1] });
+    const figure = firstFigure([wide, narrow]);
+    assert.equal(figure.title, 'Fastify');
+    assert.deepEqual(
+      figure.models.map(({ model }) => model),
+      ['A', 'B'],
+    );
+    assert.match(firstText(figure), /server with 2\.0 to 3\.0 × the requests per second/);
+    // One model alone is half of the truth.
+    assert.throws(() => firstFigure([narrow]), /measure longer/);
   });
 
   test('of three models a range names the ends; of one, the one', () => {

@@ -6,11 +6,13 @@ import { describe, test } from 'node:test';
 import { createPool } from '@redline/child-process';
 import { createDefer, defineJob, type Sink } from '@redline/defer';
 import { expressDefer } from '@redline/defer/express';
+import { mariadbInbox } from '@redline/defer/mariadb-inbox';
 import { postgresInbox } from '@redline/defer/postgres-inbox';
 import { bullmq } from '@redline/defer/sinks/bullmq';
 import { handlers } from '@redline/defer/sinks/handlers';
 import { http } from '@redline/defer/sinks/http';
 import { kafka } from '@redline/defer/sinks/kafka';
+import { mariadbOutbox } from '@redline/defer/sinks/mariadb-outbox';
 import { nats } from '@redline/defer/sinks/nats';
 import { postgres } from '@redline/defer/sinks/postgres';
 import { postgresOutbox } from '@redline/defer/sinks/postgres-outbox';
@@ -18,7 +20,9 @@ import { rabbitmq } from '@redline/defer/sinks/rabbitmq';
 import { redisStreams } from '@redline/defer/sinks/redis-streams';
 import { replies } from '@redline/defer/sinks/replies';
 import { sns } from '@redline/defer/sinks/sns';
+import { sqliteOutbox } from '@redline/defer/sinks/sqlite-outbox';
 import { sqs } from '@redline/defer/sinks/sqs';
+import { sqliteInbox } from '@redline/defer/sqlite-inbox';
 import eslintPlugin from '@redline/eslint-plugin';
 import { runThreads } from '@redline/http';
 import {
@@ -56,8 +60,8 @@ const entries: Record<string, (unknown: never) => unknown> = {
   'cached(), its policy': (options) => cached(cache, options),
 
   createDefer: (options) => createDefer({ sinks: { sink }, ...(options as object) }),
-  'createDefer, a lane': (options) =>
-    createDefer({ sinks: { lane: { sink, ...(options as object) } } }),
+  'createDefer, a sink': (options) =>
+    createDefer({ sinks: { mail: { sink, ...(options as object) } } }),
   'createDefer, its journal': (options) =>
     createDefer({ sinks: { sink }, journal: { directory: '/nowhere', ...(options as object) } }),
   defineJob: (options) => defineJob('job', options),
@@ -70,6 +74,10 @@ const entries: Record<string, (unknown: never) => unknown> = {
   nats,
   postgres: (options) => postgres({ pool, ...(options as object) } as never),
   postgresOutbox: (options) => postgresOutbox({ pool, ...(options as object) } as never),
+  mariadbInbox: (options) => mariadbInbox({ pool, ...(options as object) } as never),
+  mariadbOutbox: (options) => mariadbOutbox({ pool, ...(options as object) } as never),
+  sqliteInbox: (options) => sqliteInbox({ open: () => pool, ...(options as object) } as never),
+  sqliteOutbox: (options) => sqliteOutbox({ database: {}, ...(options as object) } as never),
   rabbitmq,
   redisStreams,
   replies: (options) => replies({ work: {}, ...(options as object) }),

@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Longer than any check takes: a server that never responds must not hold up the run forever. */
-const MOST_MS = 60_000;
+/** Longer than any check takes: a server that never responds must not block the run forever. */
+const MAX_MS = 60_000;
 
 export interface Question {
   readonly method?: string;
@@ -18,17 +18,17 @@ export interface Response {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** From before the connection was opened to the end of the body. */
+  /** Time from before the connection was opened to the end of the body. */
   readonly ms: number;
 }
 
-/** Sends a request with no header beside those given, Host and what frames the body, on a connection of its own. */
+/** Sends a request on its own connection, with the given headers, Host and the framing of the body only. */
 export async function ask(
   port: number,
   { method = 'GET', path, headers = {}, body }: Question,
 ): Promise<Response> {
   const startedAt = performance.now();
-  const signal = AbortSignal.timeout(MOST_MS);
+  const signal = AbortSignal.timeout(MAX_MS);
   const sent = request({ host: '127.0.0.1', port, method, path, headers, agent: false, signal });
   sent.end(body);
   const [response] = await once(sent, 'response');
@@ -40,13 +40,13 @@ export async function ask(
   };
 }
 
-/** Writes the parts to one connection, each after a pause; returns everything that comes back until the server closes. */
+/** Writes the parts to one connection, each after a pause; returns everything received until the server closes. */
 export async function sendParts(
   port: number,
   parts: readonly string[],
   pauseMs: number,
 ): Promise<string> {
-  const signal = AbortSignal.timeout(MOST_MS);
+  const signal = AbortSignal.timeout(MAX_MS);
   const socket = connect({ host: '127.0.0.1', port, noDelay: true, signal });
   const received = buffer(socket);
   await once(socket, 'connect');
@@ -57,7 +57,7 @@ export async function sendParts(
   return (await received).toString('latin1');
 }
 
-/** The body of a response that was read raw, chunks put together; undefined unless its status is 200. */
+/** Returns the body of a raw response, with chunks joined; undefined unless its status is 200. */
 export function bodyOf(response: string): string | undefined {
   const end = response.indexOf('\r\n\r\n');
   if (end < 0 || !response.startsWith('HTTP/1.1 200 ')) return undefined;

@@ -1,14 +1,14 @@
 import { randomInt } from 'node:crypto';
 
 export interface Check {
-  /** Profiles of the board that are not accepted without it. */
+  /** Profiles of the board that require this check. */
   readonly profiles: readonly string[];
   readonly name: string;
-  /** @throws {Error} if the response is not what the rules ask for */
+  /** @throws {Error} if the response violates the rules */
   run(port: number): Promise<void>;
 }
 
-/** From `least` to `most`, both included: a number that nobody could prepare for. */
+/** Returns a random number from `least` to `most`, both included, which a server cannot anticipate. */
 export function anyNumber(least: number, most: number): number {
   return randomInt(least, most + 1);
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What the board mounts at /data/dataset.json has fifty of these. */
+/** An item of the board's /data/dataset.json, which has fifty. */
 export interface Item {
   readonly id: number;
   readonly name: string;
@@ -28,7 +28,7 @@ export const items: readonly Item[] = Array.from({ length: 50 }, (_, i) => ({
   rating: { score: (i * 7) % 50, count: (i * 53) % 400 },
 }));
 
-/** Writes them where entries read them; returns the file. */
+/** Writes the items to the place where entries read them; returns the file. */
 export function writeDataset(folder: string): string {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'dataset.json');

@@ -7,7 +7,7 @@ const folder = join(import.meta.dirname, 'entries');
 
 export interface Entry {
   readonly name: string;
-  /** With the files that the board takes. */
+  /** Folder with the files that the board takes. */
   readonly folder: string;
 }
 
@@ -26,7 +26,10 @@ export function entriesNamed(names: readonly string[]): readonly Entry[] {
   });
 }
 
-/** Where an entry runs from on this machine, with the packages of this repository; compiled first if its image does that. */
+/**
+ * Returns the folder from which an entry runs on this machine, with the packages of this repository; compiled first if its
+ * image does so.
+ */
 export function programsOf({ name, folder: source }: Entry): string {
   if (!existsSync(join(source, 'tsconfig.json'))) return source;
   const built = join(root, 'redline-out', 'arena', 'built', name);

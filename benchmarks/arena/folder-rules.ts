@@ -11,7 +11,7 @@ export interface Meta {
   readonly tests: readonly string[];
 }
 
-/** What the board would not accept in the folder of an entry, in sentences. */
+/** Returns the reasons why the board would reject an entry's folder, as sentences. */
 export function folderComplaints(folder: string): string[] {
   return [...missingFiles(folder), ...metaComplaints(readMeta(folder)), ...imageComplaints(folder)];
 }
@@ -58,7 +58,7 @@ function imageComplaints(folder: string): string[] {
   return images.filter((image) => !isPinned(image)).map((image) => `FROM ${image} has no version`);
 }
 
-/** A tag that moves would measure other software next month. */
+/** Moving tags are rejected: they would measure other software next month. */
 export function isPinned(image: string): boolean {
   if (image.includes('@sha256:')) return true;
   const tag = /:([^/]+)$/.exec(image)?.[1];

@@ -6,10 +6,10 @@ import type { Check } from './check.ts';
 
 export const checks: readonly Check[] = [...baseline, ...pipelined, ...asyncDelay, ...json];
 
-/** Profiles of the board that a check here is for. */
+/** Profiles of the board with a check here. */
 export const checkedProfiles = new Set(checks.flatMap(({ profiles }) => profiles));
 
-/** The board refuses an entry with a profile that it does not know. */
+/** The board rejects an entry with a profile that it does not know. */
 export const profilesOfTheBoard: ReadonlySet<string> = new Set(
   [
     'baseline pipelined limited-conn async latency-1m latency-10k',

@@ -1,4 +1,4 @@
-// `npm run arena -- validate | folder | bench`: what README.md beside this file says.
+// `npm run arena -- validate | folder | bench`: documented in README.md next to this file.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

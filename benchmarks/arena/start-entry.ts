@@ -10,10 +10,10 @@ export interface RunningEntry extends AsyncDisposable {
 }
 
 /**
- * Starts an entry as its image does, on two threads.
+ * Starts an entry like its image, on two threads.
  *
  * @param programs the folder with main.js
- * @throws {Error} with what it has printed, if it ends before it responds
+ * @throws {Error} with its output, if it ends before it responds
  */
 export async function startEntry(programs: string, dataset: string): Promise<RunningEntry> {
   const port = await freePort();

@@ -8,9 +8,9 @@ import { writeDataset } from './dataset.ts';
 const out = join(import.meta.dirname, '../../redline-out/arena');
 
 export interface Validated {
-  /** Checks that were run. */
+  /** Number of checks that were run. */
   readonly checks: number;
-  /** What the board would not accept, in sentences. */
+  /** Reasons why the board would reject it, as sentences. */
   readonly complaints: readonly string[];
 }
 

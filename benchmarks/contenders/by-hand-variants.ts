@@ -1,6 +1,6 @@
-// What the scenario by-hand compares, in the order of its table.
+// The variants of the scenario by-hand, in the order of its table.
 
-/** Group → where it runs. */
+/** Group → title and environment. */
 export const byHandGroups: Record<string, { title: string; env: Record<string, string> }> = {
   node: { title: 'node:http, errors logged', env: { REDLINE_HTTP: 'node' } },
   logged: {
@@ -10,7 +10,7 @@ export const byHandGroups: Record<string, { title: string; env: Record<string, s
   engine: { title: 'the engine, errors logged', env: {} },
 };
 
-/** Cache and logger → what they are. */
+/** Cache and logger → description. */
 export const byHandVariants: Record<string, string> = {
   'hand+hand': 'interceptor and hooks by hand',
   'redline+hand': '`JsonCacheModule`, hooks by hand',

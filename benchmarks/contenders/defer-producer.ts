@@ -1,5 +1,6 @@
-// Every request brings jobs to Redis and is answered when Redis has them all: requests per second times `jobsPerRequest`
-// are jobs per second. PRODUCER says how; REDIS_URL, or the variable REDIS_URL_FROM names, where.
+// Every request brings jobs to Redis and gets its response when Redis has them all: requests per second times
+// `jobsPerRequest` are jobs per second. PRODUCER selects the method; REDIS_URL, or the variable named in REDIS_URL_FROM, the
+// server.
 import { createServer } from 'node:http';
 import { createDefer, defineJob, type Sink } from '@redline/defer';
 import { bullmq } from '@redline/defer/sinks/bullmq';
@@ -39,7 +40,7 @@ createServer((request, response) => {
   );
 }).listen(Number(PORT), HOST);
 
-/** The whole way, as an app goes it, and level `sink`: answered by Redis. */
+/** The complete path of an app, at level `sink`: acknowledged by Redis. */
 function through(sink: Sink): () => Promise<unknown> {
   const deferrer = createDefer({ sinks: { redis: sink }, level: 'sink' });
   return () => Promise.all(each.map(() => deferrer.defer(job, data).acknowledged()));

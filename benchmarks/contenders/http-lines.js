@@ -1,6 +1,6 @@
-// An answer of the engine's own: `http-lines.js with`, with its line in the file LOG, or `without` one.
+// A stored response of the engine: `http-lines.js with`, with its line in the file LOG, or `without` one.
 import process from 'node:process';
-import { answersOf, createServer } from '@redline/http';
+import { responseStoreOf, createServer } from '@redline/http';
 import { engineLines } from '@redline/http/pino';
 import { pino } from 'pino';
 import { json, product } from './http-work.js';
@@ -11,16 +11,16 @@ const destination = { dest: LOG, sync: false, periodicFlush: 1_000, ...gathered 
 
 const server = createServer((_, response) => response.writeHead(500).end());
 server.listen(Number(PORT), HOST, () => {
-  const answers = answersOf(server);
+  const store = responseStoreOf(server);
   const writesLines = process.argv[2] === 'with';
   if (writesLines) {
-    answers.log(engineLines(pino({ base: null }, pino.destination(destination))));
+    store.log(engineLines(pino({ base: null }, pino.destination(destination))));
   }
-  answers.keep('/', {
+  store.keep('/', {
     headers: { 'Content-Type': json },
     body: product,
     freshMs: 3_600_000,
     identify: 'public',
-    line: writesLines ? answers.lines.line : 0,
+    line: writesLines ? store.lines.line : 0,
   });
 });

@@ -1,10 +1,10 @@
-// What the scenario logger and the proof logger-loss compare, in the order of the table.
+// The variants of the scenario logger and the proof logger-loss, in the order of the table.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export const loggerServer: string = join(import.meta.dirname, 'logger/server.js');
 
-/** Logger → what it is. */
+/** Logger → description. */
 export const loggerNotes: Record<string, string> = {
   none: 'no logger',
   redline: '`LoggerModule`, to a file',
@@ -19,12 +19,12 @@ export const loggerNotes: Record<string, string> = {
   winston: 'winston by hand',
 };
 
-/** The loggers of a framework. */
+/** Returns the loggers measured on a framework. */
 export function loggersOn(framework: 'fastify' | 'express'): string[] {
   return Object.keys(loggerNotes).filter((name) => name !== 'fastify' || framework === 'fastify');
 }
 
-/** The requests, by the number in their URL, that have a line, and what is not a line. */
+/** Returns the requests that have a line, by the number in their URL, and the number of lines that do not parse. */
 export async function readLines(
   text: string | Promise<string>,
 ): Promise<{ numbers: number[]; torn: number; bytesPerLine: number }> {
@@ -46,7 +46,7 @@ export async function readLines(
   return { numbers, torn, bytesPerLine: Math.round(bytes / numbers.length) };
 }
 
-/** The file a server writes its lines to; missing is empty. */
+/** Reads the file to which a server writes its lines; a missing file is empty. */
 export function readLog(folder: string, framework: string, logger: string): Promise<string> {
   return readFile(join(folder, `${framework}-${logger}.log`), 'utf8').catch(() => '');
 }

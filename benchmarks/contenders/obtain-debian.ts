@@ -1,5 +1,5 @@
-// Servers that Debian packages: the one that is installed, otherwise that of its package, unpacked beside the other
-// contenders. Installing it would start a server on this machine, and need root.
+// Servers packaged by Debian: the installed one, otherwise the package's, unpacked next to the other contenders. Installing
+// the package would start a server on this machine, and need root.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 const unpacked = join(import.meta.dirname, 'build', 'debian');
 
-/** @returns the file of this program, or why there is none, in one sentence */
+/** @returns the program's file, or the reason why it is missing, in one sentence */
 export async function obtainFromDebian(
   program: string,
   fromPackage: string,
@@ -28,7 +28,7 @@ export async function obtainFromDebian(
     : { file: found };
 }
 
-/** The environment in which an unpacked program finds its libraries. */
+/** Returns the environment in which an unpacked program finds its libraries. */
 export function debianEnv(): Record<string, string> {
   const libraries = join(unpacked, 'usr', 'lib');
   if (!existsSync(libraries)) return {};
@@ -43,7 +43,7 @@ function find(program: string): string | undefined {
   return folders.map((each) => join(each, program)).find(existsSync);
 }
 
-/** With what it needs and this machine lacks; apt keeps to the folder. */
+/** Unpacks a package with its missing dependencies; apt writes only to the folder. */
 async function unpack(name: string): Promise<void> {
   const archives = join(unpacked, 'archives', name);
   mkdirSync(join(archives, 'partial'), { recursive: true });

@@ -1,5 +1,5 @@
-// Builds or fetches what a scenario compares Node with. Nothing here is needed for anything else, so nothing is
-// installed before a benchmark asks for it; what cannot be had is a sentence, and its variants are skipped.
+// Builds or fetches the contenders of a scenario. Nothing else needs them, so they are installed when a benchmark requests
+// them. A contender that cannot be built is skipped, with the reason.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ const run = promisify(execFile);
 const folder = import.meta.dirname;
 const build = join(folder, 'build');
 
-/** Programs of the contenders, once `obtainContenders` has said that they are there. */
+/** Programs of the contenders; present once `obtainContenders` has reported none as missing. */
 export const programs = {
   go: join(build, 'spawn-go'),
   rust: join(build, 'rust', 'release', 'spawn-rust'),
@@ -40,7 +40,7 @@ const builds = {
   'go-cached': { with: 'Go', run: () => goBuild('cached-peers/go', programs['go-cached']) },
 };
 
-/** @returns why a contender of these is missing; those that are there are not in it */
+/** @returns the reasons of the missing contenders; available ones are not included */
 export async function obtainContenders(
   wanted: readonly Contender[],
 ): Promise<Partial<Record<Contender, string>>> {
@@ -52,7 +52,7 @@ export async function obtainContenders(
       missing[name] = `${what}: ${reasonOf(error)}`;
     }
   };
-  // One after the other: a build on all cores is slowest when two of them share the cores.
+  // One after the other: builds that share all cores are slowest.
   for (const [name, one] of Object.entries(builds)) {
     const contender = name as keyof typeof builds;
     if (!wanted.includes(contender)) continue;
@@ -69,12 +69,12 @@ export async function obtainContenders(
   return missing;
 }
 
-/** @returns why the frameworks of the folder of this name are missing, if they are */
+/** @returns the reason why the frameworks in the folder of this name are missing; undefined if they are available */
 export function obtainFrameworks(): Promise<string | undefined> {
   return fetchPackages('frameworks');
 }
 
-/** @returns why what the scenario logger compares with is missing, if it is */
+/** @returns the reason why the contenders of the scenario logger are missing; undefined if they are available */
 export function obtainLoggers(): Promise<string | undefined> {
   return fetchPackages('logger');
 }
@@ -89,10 +89,10 @@ function cargoBuild(source: string, target: string, profile = 'release'): Promis
   return run('cargo', ['build', ...options], { cwd: join(folder, source) });
 }
 
-/** npm looks and returns at once when they are there. @returns why not, if so */
+/** Installs the packages; npm returns at once if they are present. @returns the reason of a failure */
 async function fetchPackages(into: string): Promise<string | undefined> {
   try {
-    // No lock file: npm leaves the binaries of other platforms out of one, and the versions are exact.
+    // No lock file: npm omits the binaries of other platforms from it, and the versions are exact.
     await run(
       'npm',
       ['install', '--no-package-lock', '--no-audit', '--no-fund', '--loglevel=error'],

@@ -1,4 +1,4 @@
-// What the scenario cached-peers compares, in the order of its table.
+// The contenders of the scenario cached-peers, in the order of its table.
 import { execFileSync } from 'node:child_process';
 import { engine } from '@redline/http';
 import { debianEnv, obtainFromDebian } from './obtain-debian.ts';
@@ -6,10 +6,10 @@ import { obtainContenders, programs, type Contender } from './obtain.ts';
 
 type Need = Contender | 'addon' | keyof typeof packaged;
 
-/** Contender → what it is, and what has to be there for it. */
+/** Contender → description and requirements. */
 export const peers: Record<string, { note: string; needs: Need[] }> = {
   'redline-engine': {
-    note: '`answersOf(server)`, lines of the engine',
+    note: '`responseStoreOf(server)`, lines of the engine',
     needs: ['addon', 'redis-server'],
   },
   'redline-threads': {
@@ -38,7 +38,7 @@ export const peers: Record<string, { note: string; needs: Need[] }> = {
   bun: { note: 'Bun.serve and its Redis client', needs: ['bun', 'redis-server'] },
 };
 
-/** Program → the package of Debian that has it. */
+/** Program → its Debian package. */
 const packaged = {
   nginx: 'nginx',
   haproxy: 'haproxy',
@@ -47,12 +47,12 @@ const packaged = {
   'redis-server': 'redis-server',
 } as const;
 
-/** Builds, fetches or finds all of them. */
+/** Builds, fetches or finds all contenders. */
 export async function obtainPeers(): Promise<{
-  /** Need → file. */
+  /** Requirement → file. */
   programs: Record<string, string>;
   env: Record<string, string>;
-  /** Contender → why it cannot run here. */
+  /** Contender → reason why it cannot run here. */
   missing: Record<string, string>;
 }> {
   const built = ['axum', 'axum-tuned', 'go-cached', 'bun'] as const;
@@ -77,7 +77,7 @@ export async function obtainPeers(): Promise<{
   };
 }
 
-/** Varnish compiles its configuration. */
+/** Checks for gcc, with which Varnish compiles its configuration. */
 function compilerFault(): string | undefined {
   try {
     execFileSync('gcc', ['--version'], { stdio: 'ignore' });

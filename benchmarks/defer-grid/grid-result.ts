@@ -1,4 +1,4 @@
-// What is kept of the grid's restarts, each of which was a run of its own: one file, small enough to commit.
+// The stored form of the grid's restarts, each of which was a separate run: one file, small enough to commit.
 import {
   type BenchResult,
   isMeasured,
@@ -11,7 +11,7 @@ import {
   type Slice,
 } from '@redline/lab';
 
-/** A result of `redline bench` is one as well, as far as tables and pictures read it. */
+/** Also satisfied by a result of `redline bench`, as far as tables and charts read it. */
 export interface GridResult {
   readonly startedAt: string;
   readonly machine: MachineFacts;
@@ -28,7 +28,7 @@ export interface GridGroup {
 
 export type GridVariant = Pick<MeasuredVariant, 'name' | 'rps'>;
 
-/** The restarts of all cells as one result. A part is the result of one restart of one cell. */
+/** Joins the restarts of all cells into one result. A part is the result of one restart of one cell. */
 export function joinRestarts(parts: readonly BenchResult[]): GridResult {
   const [first] = parts;
   if (first === undefined) throw new Error('No restarts to join.');
@@ -66,7 +66,7 @@ function joinCell(restarts: readonly BenchResult[]): {
         restarts: restarts.length,
         blocks: precision.blocks,
         sliceMs: precision.sliceMs,
-        // As wide as the baseline's ratio to itself: what lies within it is noise.
+        // The width of the baseline's ratio to itself: smaller differences are noise.
         rpsBand: noise === undefined ? 0 : Math.sqrt(noise.high / noise.low) - 1,
       },
     },
@@ -75,7 +75,7 @@ function joinCell(restarts: readonly BenchResult[]): {
   };
 }
 
-/** The geometric mean over restarts, which is what their ratios have as well. */
+/** Uses the geometric mean over restarts, like their ratios. */
 function joinVariant(name: string, restarts: readonly BenchResult[]): GridVariant | SkippedVariant {
   const own = restarts.flatMap(({ variants }) => variants.filter((each) => each.name === name));
   const skipped = own.find((each) => !isMeasured(each));

@@ -1,5 +1,5 @@
-// The 18 cells of the article's grid, with one restart of each: benchmarks/proofs/defer-grid.ts runs a cell as often as there
-// is time.
+// The 18 cells of the article's grid, with one restart each: benchmarks/proofs/defer-grid.ts repeats a cell as often as time
+// permits.
 import { defineConfig } from '@redline/lab';
 import {
   connections,
@@ -23,7 +23,7 @@ export default defineConfig({
   title: 'A job for every request: the grid',
   requests: ['/orders'],
   load: { turns: false },
-  // Half a minute for a cell: a restart more says more than longer slices.
+  // Half a minute per cell: another restart is more informative than longer slices.
   precision: { restarts: 1, blocks: 2, sliceMs: 300, warmupMs: 1_500, latencyMs: 100 },
   groups: Object.fromEntries(
     cells.map(({ sink, count }) => [

@@ -1,7 +1,7 @@
-// `npm run bench -- ci-verdicts`: real runs of `redline ci`, made one by one and all kept, with another process on the machine
-// that takes 30 % of a core: of a commit that changes nothing, and of one that makes a server 5 % slower. How often is the
-// build red? A run takes five minutes, or --seconds; --minutes bounds the whole, and runs are added to the file, so that a
-// record can grow over days.
+// `npm run bench -- ci-verdicts`: real runs of `redline ci`, made one by one and all kept, with another process on the
+// machine that takes 30 % of a core: of a commit that changes nothing, and of one that makes a server 5 % slower. How often
+// is the build red? A run takes five minutes, or --seconds; --minutes bounds the total, and runs are added to the file, so
+// that a record can grow over days.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -35,7 +35,7 @@ interface Run {
   kind: Kind;
   startedAt: string;
   seconds: number;
-  /** Of a core, that the other process wants. */
+  /** Share of a core requested by the other process. */
   otherLoad: number;
   loadBefore: number;
   restarts: number;
@@ -43,7 +43,7 @@ interface Run {
   word: string;
   /** More CPU than the base, as fractions. */
   more: { value: number; low: number; high: number };
-  /** The farthest that the base reads from itself; null where it was not measured twice. */
+  /** Max deviation of the base from itself; null if it was not measured twice. */
   noise: number | null;
 }
 
@@ -77,7 +77,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** One of each kind after the other: what the machine does in an hour meets both. */
+/** Alternates the kinds, so that changes of the machine over an hour affect both. */
 function inTurns(same: number, slower: number): Kind[] {
   const most = Math.max(same, slower);
   return Array.from({ length: most }, (_, at): Kind[] => [
@@ -86,7 +86,7 @@ function inTurns(same: number, slower: number): Kind[] {
   ]).flat();
 }
 
-/** Two commits of the twin server: the second changes nothing, or makes it 5 % slower. */
+/** Creates two commits of the twin server: the second changes nothing, or makes it 5 % slower. */
 function repository(kind: Kind): string {
   const path = join(folder, kind);
   const git = (...args: string[]): void => {

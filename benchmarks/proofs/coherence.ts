@@ -1,17 +1,16 @@
-// `npm run bench -- coherence`: how soon does another process know of an invalidation? One process makes a response and
-// invalidates its tag; another has it in the memory of its `tieredStore`, and says when it was dropped there. Both read the
-// same clock of the machine. The time counts from the call of `invalidate`, and from when it was acknowledged.
+// `npm run bench -- coherence`: how soon does another process know of an invalidation? One process creates a response and
+// invalidates its tag; another has it in the memory of its `tieredStore`, and reports when it was dropped there. Both read
+// the machine's clock. Times are measured from the call of `invalidate`, and from its acknowledgement.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
-import { dirname } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { JsonCache, tieredStore } from '@redline/response-cache';
 import { startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
+import { writeResult } from '../write-result.ts';
 
 const tag = 'product:1';
 const port = process.env.COHERENCE_PORT;
@@ -19,7 +18,7 @@ const port = process.env.COHERENCE_PORT;
 if (port === undefined) await invalidateOften();
 else await read(Number(port));
 
-/** The other process: has the response in its memory when it is asked to, and says when it was dropped. */
+/** The other process: loads the response into its memory on request, and reports when it was dropped. */
 async function read(redisPort: number): Promise<void> {
   const client = new Redis(redisPort);
   await once(client, 'ready');
@@ -30,7 +29,7 @@ async function read(redisPort: number): Promise<void> {
   process.on('message', () => void hold().then(() => process.send!({})));
   process.send!({});
 
-  /** What was just made is in Redis alone; what was read is in memory, and Redis reports its changes. */
+  /** Asks twice: a new response is only in Redis; one that was read is in memory, and Redis reports its changes. */
   async function hold(): Promise<void> {
     await ask();
     await sleep(2);
@@ -66,8 +65,7 @@ async function invalidateOften(): Promise<void> {
       sinceCallMs: quantiles(all.map(({ sinceCall }) => sinceCall)),
       sinceAcknowledgedMs: quantiles(all.map(({ sinceAcknowledged }) => sinceAcknowledged)),
     };
-    mkdirSync(dirname(values.json), { recursive: true });
-    writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+    writeResult(values.json, result);
     process.stdout.write(
       `${rounds} invalidations; ms until another process has dropped the response\n` +
         `since the call              ${textOf(result.sinceCallMs)}\n` +
@@ -79,7 +77,7 @@ async function invalidateOften(): Promise<void> {
     client.disconnect();
     await redis.stop();
   }
-  // The cache has a connection of its own, which outlives the client for a moment.
+  // The cache has its own connection, which briefly outlives the client.
   process.exit();
 }
 
@@ -97,7 +95,7 @@ async function oneRound(
   return { sinceCall: droppedAt! - calledAt, sinceAcknowledged: droppedAt! - acknowledgedAt };
 }
 
-/** The next message of that kind. */
+/** Waits for the next message of that kind. */
 function next(
   reader: ChildProcess,
   isMeant: (message: { droppedAt?: number }) => boolean,
@@ -123,7 +121,7 @@ function textOf({ p50, p90, p99, most }: ReturnType<typeof quantiles>): string {
   return `p50 ${text(p50)}   p90 ${text(p90)}   p99 ${text(p99)}   most ${text(most)}`;
 }
 
-/** In ms; the same for all processes of the machine. */
+/** Returns ms on a clock that all processes of the machine share. */
 function now(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }

@@ -1,14 +1,16 @@
-// The article's whole grid in the time there is: `npm run bench -- defer-grid [--minutes N] [--restarts N] [--only CELL,…]
-// [--json FILE] [--fresh]`. Every cell is started once before any is started a second time, so that a run that is cut has all
-// cells, with fewer restarts. A restart is kept as soon as it was measured, and the next run goes on after it.
+// Runs the article's whole grid within a time limit:
+// `npm run bench -- defer-grid [--minutes N] [--restarts N] [--only CELL,…] [--json FILE] [--fresh]`. Every cell is started
+// once before any is started a second time, so that a run that is cut short has all cells, with fewer restarts. Each restart
+// is stored once measured, and the next run continues after it.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { BenchResult } from '@redline/lab';
 import config from '../defer-grid/redline.config.ts';
 import { joinRestarts } from '../defer-grid/grid-result.ts';
+import { writeResult } from '../write-result.ts';
 
 const { values } = parseArgs({
   options: {
@@ -39,7 +41,7 @@ for (const { file, cell, restart } of missing()) {
   process.stdout.write(`${cell}, restart ${restart} of ${restarts}\n`);
   const isMeasured = await measure(cell, file);
   longestMs = Math.max(longestMs, Date.now() - startedAt - spentMs);
-  if (isMeasured) writeResult();
+  if (isMeasured) writeGrid();
   else failed++;
 }
 if (failed > 0) {
@@ -64,7 +66,7 @@ function missing(): Restart[] {
   return allRestarts().filter(({ file }) => !existsSync(file));
 }
 
-/** A bench of its own, whose file appears only when it is whole. */
+/** Runs a separate bench, whose file appears only when it is complete. */
 async function measure(cell: string, file: string): Promise<boolean> {
   const names = config.variants.flatMap(({ name, group }) => (group === cell ? name : []));
   const args = ['bench', configFile, '--only', names.join(','), '--json', `${file}.part`];
@@ -81,16 +83,12 @@ async function measure(cell: string, file: string): Promise<boolean> {
   return true;
 }
 
-function writeResult(): void {
+function writeGrid(): void {
   if (values.json === undefined) return;
   const parts = allRestarts()
     .filter(({ file }) => existsSync(file))
     .map(({ file }): BenchResult => JSON.parse(readFileSync(file, 'utf8')));
-  const { slices, ...facts } = joinRestarts(parts);
-  // A slice in a line: the file is committed.
-  const head = JSON.stringify(facts, undefined, 2).replace(/\n\}$/, '');
-  const lines = slices.map((slice) => `    ${JSON.stringify(slice)}`).join(',\n');
-  writeFileSync(values.json, `${head},\n  "slices": [\n${lines}\n  ]\n}\n`);
+  writeResult(values.json, joinRestarts(parts));
 }
 
 function chooseCells(only: string | undefined): string[] {

@@ -1,6 +1,6 @@
-// `npm run bench -- doctor-prove`: does `redline doctor --prove` find and prove, without being told, what made two apps of
-// examples/ fast by hand? Each is copied out of the repository, installed as npm would, committed, and proved with tests of its
-// own. `--app legacy-http` proves one of them; `--each 40` is the time for each change, in seconds.
+// `npm run bench -- doctor-prove`: does `redline doctor --prove` find and prove, unaided, the changes that made two apps of
+// examples/ fast by hand? Each is copied out of the repository, installed as npm would, committed, and proved with its own
+// tests. `--app legacy-http` proves one of them; `--each 40` is the time per change, in seconds.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -15,13 +15,12 @@ import { requireApps } from '../require-apps.ts';
 import { writeSummary } from '../draws.ts';
 
 interface ProvedApp {
-  /** What `doctor` requests. */
   request: string;
-  /** What Node starts. */
+  /** The file that Node starts. */
   entry: string;
-  /** How a tree is made to run. */
+  /** Command that builds a tree. */
   build?: string;
-  /** Its tests compare what it answers there with what it answered before any change. */
+  /** Its tests compare the responses of these paths with those before any change. */
   paths: readonly string[];
   needsRedis: boolean;
 }
@@ -58,7 +57,6 @@ const { values } = parseArgs({
   },
 });
 
-/** What is kept of a run. */
 interface ProvedRun {
   app: string;
   startedAt: string;
@@ -92,7 +90,7 @@ const redis = await startRedis();
 try {
   for (const name of values.app) {
     const run = await prove(name, provedApps[name]!);
-    // The newest of each app counts.
+    // The latest run of each app counts.
     record.runs = [...record.runs.filter(({ app }) => app !== name), run];
     record.summary = Object.fromEntries(record.runs.map((each) => [each.app, summaryOf(each)]));
     writeSummary(values.json, record);
@@ -111,7 +109,7 @@ async function prove(
     throw new Error(`${name} needs Redis, but redis-server was not found on PATH.`);
   const cwd = copyExample(name, folder);
   const env = { ...npmEnvironment(registry), ...(needsRedis && { REDIS_URL: redis!.url }) };
-  // Not synchronously: this process is the registry.
+  // Asynchronous, because this process is the registry.
   const run = async (program: string, ...args: string[]): Promise<void> => {
     const [code] = await once(spawn(program, args, { cwd, env, stdio: 'inherit' }), 'exit');
     if (code !== 0) throw new Error(`${program} ${args[0]} ended with ${code}.`);
@@ -149,7 +147,7 @@ async function prove(
   };
 }
 
-/** Worktrees are made of commits. */
+/** Commits the app, because worktrees are made from commits. */
 function commit(cwd: string): void {
   const git = (...words: string[]): void => {
     const who = ['-c', 'user.name=proof', '-c', 'user.email=proof@localhost'];

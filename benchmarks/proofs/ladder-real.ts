@@ -1,6 +1,6 @@
 // `npm run bench -- ladder-real`: real runs of the ladder of `npm start`, one after the other, all of them kept. How wide is
 // the A/A interval of CPU, and which neighbouring rungs that differ by 10 % are resolved? A run takes up to five minutes.
-// `--load 0.3` lets another process take 30 % of a core meanwhile; `--minutes 10` makes the runs that fit.
+// `--load 0.3` has another process take 30 % of a core meanwhile; `--minutes 10` makes as many runs as fit.
 import { relative } from 'node:path';
 import { bandOf, type BenchResult, type Interval, isMeasured, judge } from '@redline/lab';
 import { byConditions, type RealRun, recordRuns } from '../real-runs.ts';
@@ -12,7 +12,7 @@ interface Step {
 }
 
 interface Run extends RealRun {
-  /** What the run took by its own clock. */
+  /** Duration of the run by its own clock. */
   measuredSeconds?: number;
   restarts?: number;
   blocks?: number;
@@ -21,9 +21,9 @@ interface Run extends RealRun {
   warnings?: string[];
 }
 
-/** The bars: what has to be told apart, and how far the interval of the base against itself may reach for it. */
+/** The criteria: the ratio that must be resolved, and the max reach of the base's interval against itself. */
 const differs = 1.1;
-const mostReach = 0.04;
+const maxReach = 0.04;
 const config = relative('.', `${import.meta.dirname}/../../examples/cached-api/redline.config.ts`);
 
 await recordRuns<Run>({
@@ -57,7 +57,7 @@ function summary(runs: readonly Run[]): object {
   const reaches = runs
     .flatMap(({ control }) => (control ? (control.cpu.high - control.cpu.low) / 2 : []))
     .toSorted((a, b) => a - b);
-  // By the rule of today: a record grows for longer than a rule lives.
+  // Judged by the current rule: a record outlives several rules.
   const apart = runs
     .flatMap(({ steps = [], control }) =>
       steps.map(({ cpu }) => ({ cpu, verdict: judge(cpu, { band: bandOf(control!.cpu) }) })),
@@ -67,7 +67,7 @@ function summary(runs: readonly Run[]): object {
     runs: runs.length,
     failed: runs.filter(({ failure }) => failure !== undefined).length,
     medianReach: reaches[Math.floor(reaches.length / 2)] ?? null,
-    withinBar: reaches.filter((reach) => reach <= mostReach).length,
+    withinBar: reaches.filter((reach) => reach <= maxReach).length,
     stepsOfATenth: apart.length,
     resolved: apart.filter(({ verdict }) => verdict === 'changed').length,
     longestSeconds: Math.max(0, ...runs.map(({ measuredSeconds = 0 }) => measuredSeconds)),

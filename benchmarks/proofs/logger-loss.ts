@@ -1,9 +1,9 @@
-// How many lines of answered requests are missing after a process has ended: `npm run bench -- logger-loss`. Clients ask
-// over 32 connections and note what was answered; then the process is ended, and its log is read.
+// Counts the lines of completed requests that are missing after a process has ended: `npm run bench -- logger-loss`. Clients
+// send requests over 32 connections and note the completed ones; then the process is ended, and its log is read.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +12,7 @@ import { freePort } from '@redline/services';
 import { loggerServer, loggersOn, readLines, readLog } from '../contenders/logger-variants.ts';
 import { obtainLoggers } from '../contenders/obtain.ts';
 import { product } from '../requests.ts';
+import { writeResult } from '../write-result.ts';
 
 const ends = ['SIGTERM', 'SIGTERM-hooks', 'process.exit', 'SIGKILL'] as const;
 type End = (typeof ends)[number];
@@ -21,7 +22,7 @@ const loadMs = 1_000;
 export interface LoggerLoss {
   startedAt: string;
   runs: number;
-  /** Logger → bytes of a line, and way to end → what each run has lost. */
+  /** Logger → bytes per line, and way to end → losses of each run. */
   loggers: Record<string, { bytesPerLine: number; ended: Record<End, Ended[]> }>;
 }
 
@@ -53,9 +54,7 @@ for (const logger of loggersOn('fastify')) {
   }
   result.loggers[logger] = { bytesPerLine, ended };
 }
-if (process.argv.includes('--json')) {
-  writeFileSync(jsonFile!, `${JSON.stringify(result, undefined, 2)}\n`);
-}
+if (process.argv.includes('--json')) writeResult(jsonFile!, result);
 
 async function measure(logger: string, end: End): Promise<Ended & { bytes: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'redline-logger-loss-'));
@@ -93,7 +92,7 @@ async function measure(logger: string, end: End): Promise<Ended & { bytes: numbe
     await gone;
     await Promise.all(clients);
     agent.destroy();
-    // A worker thread ends with its process; what it has handed to the kernel is there.
+    // A worker thread ends with its process; data passed to the kernel is in the file.
     const text =
       logger === 'redline-stdout'
         ? await readFile(out, 'utf8')
@@ -107,7 +106,7 @@ async function measure(logger: string, end: End): Promise<Ended & { bytes: numbe
   }
 }
 
-/** @returns whether the response came whole */
+/** @returns true if the response was complete */
 function ask(port: number, path: string, agent: Agent | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get({ port, host: '127.0.0.1', path, agent: agent ?? false }, (response) => {

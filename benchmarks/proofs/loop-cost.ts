@@ -1,17 +1,16 @@
-// `npm run bench -- loop-cost`: what does a busy loop of known length add to a request? Nothing is cut here: a server
-// switches loops in its own handler on and off under one load, and reads what requests cost. It turns out to depend on
-// what comes before: the first loop of a request costs less than its length, for the processor has writes of the request
-// under way and finishes them meanwhile. That is why the chain of `stairs-injection` begins with a loop of its own.
+// `npm run bench -- loop-cost`: what does a busy loop of known length add to a request? Without any cuts: a server switches
+// loops in its own handler on and off under one load, and reads the cost of requests. The cost turns out to depend on the
+// code before: the first loop of a request costs less than its length, because the processor finishes pending writes of the
+// request meanwhile. For this reason the chain of `stairs-injection` begins with a loop of its own.
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { lowestMean } from '../draws.ts';
 import { BusyLoop } from './busy-loop.mjs';
+import { writeResult } from '../write-result.ts';
 
 const { values } = parseArgs({
   options: {
@@ -22,10 +21,10 @@ const { values } = parseArgs({
 
 const lengths = [2, 3, 5, 20];
 const loops = new Map(lengths.map((micros) => [micros, new BusyLoop(micros)]));
-/** Loops that run one after the other in a request, in µs. The first and second are the request without any. */
+/** Loops that run one after the other in a request, in µs. The first and second cases are the request without loops. */
 const cases = [[], [], [2], [5], [20], [3], [3, 2], [3, 5], [3, 20]];
 const [guardMs, sliceMs, timerSlopMs] = [4, 28, 2];
-const settlingRounds = 5;
+const warmUpRounds = 5;
 
 let running: readonly number[] = [];
 let requests = 0;
@@ -44,7 +43,7 @@ async function measure(): Promise<void> {
   execFileSync('chrt', ['--batch', '-p', '0', String(process.pid)]);
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed`;
   const seconds = Number(values.seconds);
-  // As `redline stairs` loads a server: on its core, as a batch task.
+  // Loads the server like `redline stairs`: on its core, as a batch task.
   const load = spawn(
     'taskset',
     ['-c', core, 'chrt', '--batch', '0', 'wrk', '-t1', '-c16', `-d${seconds + 30}s`, url],
@@ -53,7 +52,7 @@ async function measure(): Promise<void> {
   await sleep(2_000);
   const rounds = Math.floor((seconds * 1_000) / ((guardMs + sliceMs + timerSlopMs) * cases.length));
   const slices = cases.map((): number[] => []);
-  for (let round = -settlingRounds; round < rounds; round++) {
+  for (let round = -warmUpRounds; round < rounds; round++) {
     for (const at of shuffled(cases.keys())) {
       running = cases[at]!;
       await sleep(guardMs);
@@ -71,14 +70,18 @@ async function measure(): Promise<void> {
 
 function report(slices: number[][]): void {
   const added = cases.map((loopsOfCase, at) => {
-    // What a second loop adds, once the first has run.
+    // For two loops, the base includes the first one.
     const base = slices[loopsOfCase.length === 2 ? cases.findIndex(isShield) : 0]!;
     const length = loopsOfCase.at(-1) ?? 0;
     return { loops: loopsOfCase, length, addedMicros: difference(slices[at]!, base) };
   });
-  const file = { schema: 1, proof: 'loop-cost', requestMicros: quickQuarter(slices[0]!), added };
-  mkdirSync(dirname(values.json), { recursive: true });
-  writeFileSync(values.json, `${JSON.stringify(file, undefined, 2)}\n`);
+  const file = {
+    schema: 1,
+    proof: 'loop-cost',
+    requestMicros: lowestQuarterMean(slices[0]!),
+    added,
+  };
+  writeResult(values.json, file);
   for (const { loops: ran, length, addedMicros } of added.slice(1)) {
     const { value, low, high } = addedMicros;
     const after = ran.length === 2 ? `after one of ${ran[0]} µs` : 'alone';
@@ -92,16 +95,23 @@ function isShield(loopsOfCase: readonly number[]): boolean {
   return loopsOfCase.length === 1 && loopsOfCase[0] === 3;
 }
 
-/** Bootstrap over rounds, 95 %. Rounds are drawn whole. */
+/** Returns the difference with a 95 % interval: bootstrap over rounds, drawn whole. */
 function difference(of: number[], base: number[]): { value: number; low: number; high: number } {
   const drawn = Array.from({ length: 1_000 }, () => {
     const rows = of.map(() => Math.floor(Math.random() * of.length));
-    return quickQuarter(rows.map((row) => of[row]!)) - quickQuarter(rows.map((row) => base[row]!));
+    return (
+      lowestQuarterMean(rows.map((row) => of[row]!)) -
+      lowestQuarterMean(rows.map((row) => base[row]!))
+    );
   }).toSorted((a, b) => a - b);
-  return { value: quickQuarter(of) - quickQuarter(base), low: drawn[25]!, high: drawn[974]! };
+  return {
+    value: lowestQuarterMean(of) - lowestQuarterMean(base),
+    low: drawn[25]!,
+    high: drawn[974]!,
+  };
 }
 
-function quickQuarter(costs: readonly number[]): number {
+function lowestQuarterMean(costs: readonly number[]): number {
   return lowestMean(costs, 1 / 4);
 }
 

@@ -1,12 +1,14 @@
-// `npm run bench -- register`: what the register hooks cost a Node process that neither starts a child nor serves, by its own user and
-// system CPU from its start to the end of an empty program. Starts are interleaved in random order, and each of a hook is compared with
-// the start of an empty `--import` in the same round. 40 rounds, or as many as --rounds says; --json FILE keeps the result.
+// `npm run bench -- register`: the cost of the register hooks in a Node process that neither starts a child nor serves, as
+// its user and system CPU from its start to the end of an empty program. Starts are interleaved in random order, and each
+// start with a hook is compared with the start of an empty `--import` in the same round. 40 rounds, or --rounds; --json FILE
+// stores the result.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { writeResult } from '../write-result.ts';
 
 export interface RegisterResult {
   readonly startedAt: string;
@@ -14,14 +16,14 @@ export interface RegisterResult {
   readonly kernel: string;
   readonly cpuModel: string;
   readonly rounds: number;
-  /** Milliseconds of CPU of a start with an empty `--import`, the median. */
+  /** Milliseconds of CPU of a start with an empty `--import`, median. */
   readonly emptyMs: number;
   readonly hooks: readonly RegisterCost[];
 }
 
 export interface RegisterCost {
   readonly name: string;
-  /** Milliseconds of CPU over the empty one, the median of the rounds and its interval of 95 %. */
+  /** Milliseconds of CPU above the empty one: the median of the rounds and its 95 % interval. */
   readonly addedMs: readonly [median: number, low: number, high: number];
 }
 
@@ -67,16 +69,16 @@ const result: RegisterResult = {
 process.stdout.write(`${EMPTY}: ${result.emptyMs} ms of CPU, ${rounds} starts each\n`);
 for (const { name, addedMs } of result.hooks)
   process.stdout.write(`${name}: + ${addedMs[0]} ms (95 %: ${addedMs[1]} to ${addedMs[2]})\n`);
-if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(result, null, 2)}\n`);
+if (values.json !== undefined) writeResult(values.json, result);
 
-/** User and system CPU of all threads of a process that ends at once. */
+/** Returns user and system CPU of all threads of a process that exits at once. */
 function startMs(file: string): number {
   const program = 'const { user, system } = process.cpuUsage(); console.log(user + system)';
   const args = ['--import', pathToFileURL(file).href, '-e', program];
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' })) / 1_000;
 }
 
-/** The interval is that of the order statistics: no assumption on how the figures are spread. */
+/** The interval uses order statistics, without an assumption about the distribution. */
 function medianAndInterval(
   figures: readonly number[],
 ): [median: number, low: number, high: number] {

@@ -1,14 +1,14 @@
-// `npm run bench -- stairs-async`: is a cost found in the stage it was put into, where requests wait in between?
-// Runs `redline stairs` on an Express app and a Nest app that keep their users and orders behind a pool. In every run 20, 50
-// and 200 µs are put into three of five places: a middleware, a guard behind an `await`, a handler behind an `await`, a
-// function that asks the database, a serializer. The apps cost something by themselves, and the machine is not always as fast: a
-// run without any comes before and after each.
-// `--app express-sequelize --app nest-typeorm`: the same two with an ORM on a PostgreSQL of their own. A record goes on where
-// it ended; `--minutes 20` makes the runs that fit. Runs that measured for longer (`--seconds 60`) are counted by themselves.
+// `npm run bench -- stairs-async`: is a cost found in the stage it was put into, if requests wait in between? Runs
+// `redline stairs` on an Express app and a Nest app that access their users and orders through a pool. In every run 20, 50
+// and 200 µs are put into three of five places: a middleware, a guard after an `await`, a handler after an `await`, a
+// function that queries the database, a serializer. The apps have costs of their own, and the machine's speed varies: a run
+// without added costs comes before and after each. `--app express-sequelize --app nest-typeorm`: the same two with an ORM on
+// a private PostgreSQL. A record continues where it ended; `--minutes 20` makes as many runs as fit. Runs with more
+// measuring time (`--seconds 60`) are counted separately.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
 import {
   describe,
@@ -20,15 +20,16 @@ import {
 } from '../added-costs.ts';
 import { asyncApps, prepareOrms } from '../async-apps.ts';
 import { requireApps } from '../require-apps.ts';
+import { writeResult } from '../write-result.ts';
 
 const { values } = parseArgs({
   options: {
     app: { type: 'string', multiple: true, default: ['express', 'nest'] },
-    /** With costs put in, of each app. */
+    /** Runs with added costs, per app. */
     runs: { type: 'string', default: '5' },
-    /** No run begins that would not end by then. */
+    /** Time limit: no run begins that would not end by then. */
     minutes: { type: 'string', default: 'Infinity' },
-    /** Of measuring, in each run. */
+    /** Measuring time of each run. */
     seconds: { type: 'string', default: '15' },
     json: { type: 'string', default: 'redline-out/stairs-async.json' },
   },
@@ -49,14 +50,14 @@ const proof: Proof = existsSync(values.json)
 const folder = mkdtempSync(join(tmpdir(), 'redline-async-'));
 const seconds = Number(values.seconds);
 const until = performance.now() + Number(values.minutes) * 60_000;
-/** Of this process: one of another day says nothing of how fast the machine is now. */
+/** Bases of this process only: one of another day does not show the machine's present speed. */
 const lastBase = new Map<string, Run>();
 const needsPostgres = values.app.some((name) => asyncApps[name]!.needsPostgres);
 const orms = needsPostgres ? await prepareOrms() : { env: {}, stop: () => Promise.resolve() };
 try {
   const apps = values.app.filter((name) => !('skip' in orms && asyncApps[name]!.needsPostgres));
   if ('skip' in orms) process.stdout.write(`The apps with an ORM are skipped: ${orms.skip}\n`);
-  // The apps take turns, so that a record that was cut has as much of each.
+  // The apps take turns, so that a record that is cut short covers them equally.
   for (let made = 0; made < Number(values.runs); made++) {
     for (const app of apps) if (injectedIn(app) <= made && hasTime(app)) addRun(app);
   }
@@ -74,14 +75,14 @@ function injectedIn(app: string): number {
   return runsOf(app).filter(({ found }) => found).length;
 }
 
-/** For a run with costs put in, and those without any around it. */
+/** Returns true if there is time for a run with added costs and its bases. */
 function hasTime(app: string): boolean {
   const longest = Math.max(0, ...runsOf(app).map((run) => run.seconds ?? 0));
   const runs = lastBase.has(app) ? 2 : 3;
   return performance.now() + runs * longest * 1_000 < until;
 }
 
-/** A run with costs put in, between two without any. */
+/** Makes a run with added costs, between two without. */
 function addRun(app: string): void {
   const { places } = asyncApps[app]!;
   const count = injectedIn(app);
@@ -131,6 +132,5 @@ function measure(app: string, injected: Record<string, number>): Run {
 }
 
 function save(): void {
-  mkdirSync(dirname(values.json), { recursive: true });
-  writeFileSync(values.json, `${JSON.stringify(proof, undefined, 2)}\n`);
+  writeResult(values.json, proof);
 }

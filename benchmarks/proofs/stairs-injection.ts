@@ -1,21 +1,22 @@
-// `npm run bench -- stairs-injection`: is a cost of known size found, in the stage it was put into?
-// Runs `redline stairs` again and again on a chain of functions, three of which have a busy loop that makes the request 2, 5
-// and 20 µs more expensive; in every run other ones. All others do next to nothing, so whatever they are said to cost is false.
-// A loop that runs for 20 µs costs a request half a µs more than that: how long each has to be is found first, by
-// switching loops on and off, without any cut (`npm run bench -- loop-cost`).
+// `npm run bench -- stairs-injection`: is a cost of known size found, in the stage it was put into? Runs `redline stairs`
+// repeatedly on a chain of functions, three of which have a busy loop that makes the request 2, 5 and 20 µs more expensive;
+// different ones in every run. All others do next to nothing, so any cost reported for them is false. A loop that runs for
+// 20 µs costs a request half a µs more than that: the length of each loop is determined first, by switching loops on and
+// off, without any cut (`npm run bench -- loop-cost`).
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeResult } from '../write-result.ts';
 
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '10' },
     seconds: { type: 'string', default: '45' },
-    /** Adds to what is there: ten runs need not be one sitting. */
+    /** Added to an existing file: ten runs need not be made in one session. */
     json: { type: 'string', default: 'redline-out/stairs-injection.json' },
-    /** Of the runs that find out how long the loops have to be. */
+    /** Duration of the runs that determine the lengths of the loops. */
     'loop-seconds': { type: 'string', default: '60' },
     fresh: { type: 'boolean', default: false },
   },
@@ -33,7 +34,7 @@ interface Interval {
 
 interface Run {
   injected: Record<string, number>;
-  /** Of the loop for each amount: as long as it runs, in µs. */
+  /** Length of the loop for each amount, in µs. */
   lengths: Record<string, number>;
   stages: { name: string; micros: Interval; verdict: string }[];
   whole: Interval;
@@ -80,7 +81,7 @@ try {
 }
 process.stdout.write(`\n${verdicts()}`);
 
-/** How long a loop runs that makes the request cost so much more. */
+/** Returns the lengths of the loops that add these amounts to a request. */
 function loopLengths(): Record<string, number> {
   const file = join(folder, 'loop-cost.json');
   execFileSync(
@@ -136,7 +137,7 @@ function measure(index: number, lengths: Record<string, number>): Run {
   };
 }
 
-/** The functions that spin not at all, and do nothing else either. */
+/** Returns the functions without a loop, which do nothing else either. */
 function wrappers({ injected, stages: measured }: Run): Run['stages'] {
   return measured.filter(({ name }) => stages.includes(name) && injected[name] === undefined);
 }
@@ -154,7 +155,7 @@ function stageWith(
   return measured.find((each) => each.name === name);
 }
 
-/** The lowest and the highest that was read, in µs. */
+/** Returns the lowest and the highest reading, in µs. */
 function readings(amount: number): [number, number] {
   const read = runs.flatMap((run) => stageWith(run, amount)?.micros.value ?? []);
   return [Math.min(...read), Math.max(...read)];
@@ -196,7 +197,6 @@ function summary(): object {
 }
 
 function save(): void {
-  mkdirSync(dirname(values.json), { recursive: true });
   const file = {
     schema: 1,
     proof: 'stairs-injection',
@@ -205,7 +205,7 @@ function save(): void {
     loopCost,
     runs,
   };
-  writeFileSync(values.json, `${JSON.stringify(file, undefined, 2)}\n`);
+  writeResult(values.json, file);
 }
 
 function mean(numbers: readonly number[]): number {

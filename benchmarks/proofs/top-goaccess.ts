@@ -1,12 +1,13 @@
-// `npm run bench -- top-goaccess`: a log of 1 GB, a third of its paths with a slug of their own, read by `redline top` and by
-// GoAccess in turns: seconds, CPU seconds and the highest memory of each. --megabytes makes it smaller, --rounds repeats it.
+// `npm run bench -- top-goaccess`: `redline top` and GoAccess take turns reading a log of 1 GB, a third of its paths with
+// unique slugs: seconds, CPU seconds and peak memory of each. --megabytes makes it smaller, --rounds repeats it.
 import { spawnSync } from 'node:child_process';
-import { createWriteStream, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { cpus, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import process from 'node:process';
 import { parseArgs } from 'node:util';
+import { writeResult } from '../write-result.ts';
 
 const { values } = parseArgs({
   options: {
@@ -71,13 +72,15 @@ try {
     cpu: cpus()[0]?.model,
     runs,
   };
-  mkdirSync(dirname(values.json), { recursive: true });
-  writeFileSync(values.json, `${JSON.stringify(result, undefined, 2)}\n`);
+  writeResult(values.json, result);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** The figures of one run, as GNU time's: a child that reports its own children would need no other program, but forks. */
+/**
+ * Returns the figures of one run, from GNU time: a child that reports its own children would need no other program, but
+ * forks.
+ */
 function run([file, ...args]: string[]): Use {
   const script = `
     const { spawnSync } = require('node:child_process');

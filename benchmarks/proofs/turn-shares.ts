@@ -1,16 +1,17 @@
-// `npm run bench -- turn-shares FILE…`: of which share of a server's turns should CPU per request be the mean? Takes recorded results,
-// by default all of benchmarks/results, and prints how widely starts of one server vary with each share of the turns of its main
-// thread, once what a restart does to all servers alike is taken out. The other threads have their lowest quarter throughout.
+// `npm run bench -- turn-shares FILE…`: over which share of a server's turns should CPU per request be averaged? Takes
+// recorded results, by default all of benchmarks/results, and prints how much starts of one server vary with each share of
+// its main thread's turns, after removing the effect that a restart has on all servers alike. The other threads use their
+// lowest quarter throughout.
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { BenchResult, Slice } from '@redline/lab';
 import { lowestMean } from '../draws.ts';
 
 const shares = [1 / 8, 1 / 4, 3 / 8, 1 / 2, 5 / 8, 3 / 4, 1];
-/** What the others are compared with. */
+/** The share with which the others are compared. */
 const before = shares.indexOf(1 / 4);
-const leastServers = 3;
-const leastRestarts = 3;
+const minServers = 3;
+const minRestarts = 3;
 
 const results = relative('.', join(import.meta.dirname, '../results'));
 const files = process.argv.slice(2);
@@ -33,7 +34,7 @@ if (ratios.length > 0) {
   process.stdout.write(`${row([title, none, none, ...means.map((each) => each.toFixed(2))])}\n`);
 }
 
-/** A line for each group of servers of a file; their spreads as multiples of that with the lowest quarter. */
+/** Prints a line per group of servers in a file; returns their spreads as multiples of the spread with the lowest quarter. */
 function ratiosOf(file: string): number[][] {
   const result = JSON.parse(readFileSync(file, 'utf8')) as BenchResult;
   if (!('control' in result) || !('slices' in result)) return [];
@@ -51,7 +52,7 @@ function ratiosOf(file: string): number[][] {
     const servers = [...restarts[0]!.keys()].filter((name) =>
       restarts.every((restart) => restart.has(name)),
     );
-    if (servers.length < leastServers || restarts.length < leastRestarts) return [];
+    if (servers.length < minServers || restarts.length < minRestarts) return [];
     const spreads = shares.map((share) =>
       spreadOf(restarts.map((of) => servers.map((name) => Math.log(level(of.get(name)!, share))))),
     );
@@ -62,7 +63,7 @@ function ratiosOf(file: string): number[][] {
   });
 }
 
-/** Some results keep the sum of all turns. */
+/** Some results only contain the sum of all turns. */
 function hasMain(turns: Slice['turns']): boolean {
   return Array.isArray(turns) && turns.some((turn) => turn.mainThreadMicros !== undefined);
 }
@@ -75,7 +76,7 @@ function level(slices: readonly Slice[], share: number): number {
   return lowestMean(main, share) + lowestMean(others, shares[before]!);
 }
 
-/** Standard deviation of what neither the restart nor the server explains, for a row of each restart. */
+/** Returns the standard deviation explained neither by restart nor by server; one row per restart. */
 function spreadOf(levels: readonly (readonly number[])[]): number {
   const [restarts, servers] = [levels.length, levels[0]!.length];
   const ofRestart = levels.map(mean);

@@ -31,7 +31,7 @@ createServer((request, response) => {
   response.end(body);
 }).listen(Number(process.env.PORT), process.env.HOST);
 
-/** Of what a request costs, the loop is to be slower / (1 + slower), with what it takes to find that out. */
+/** Sets the loop to slower / (1 + slower) of a request's cost, the cost of this measurement included. */
 function adjust() {
   const begun = process.hrtime.bigint();
   const cpu = cpuMicros();

@@ -1,5 +1,5 @@
-// `npm run bench -- verdicts-model`: the verdicts of `redline bench` on runs that are made up, of servers of which all is
-// known. How often is a copy said to be changed, how often is 5 % found, and how often does the interval hold the truth?
+// `npm run bench -- verdicts-model`: the verdicts of `redline bench` on simulated runs, of servers whose costs are known.
+// Counts copies that are reported as changed, changes of 5 % that are found, and intervals that contain the truth.
 import { parseArgs } from 'node:util';
 import { compareSlices, type Slice } from '@redline/lab';
 import { generator, normal, writeSummary } from '../draws.ts';
@@ -15,18 +15,18 @@ const turnsPerBlock = 8;
 const requestMicros = 20;
 const slower = 0.05;
 const variants = ['server', 'server again', 'copy', 'twin'];
-/** Runs of a model whose hint is followed: they are long. */
-const mostFollowed = 40;
+/** Max runs of a model whose hint is followed, because they are long. */
+const maxFollowed = 40;
 
-/** How a run is shaped, and what servers and machine do, as shares of a request. */
+/** The shape of a run, and the behaviour of servers and machine, as shares of a request. */
 interface Model {
   restarts: number;
   blocks: number;
-  /** CPU is read in turns. */
+  /** True if CPU is read in turns. */
   turns: boolean;
   /** Standard deviation between starts of one server. */
   startSpread: number;
-  /** Of passes, or slices, in which something else has the core's other half, and everything takes up to twice as long. */
+  /** Share of passes, or slices, in which other work has the core's other half, and everything takes up to twice as long. */
   disturbed: number;
 }
 
@@ -55,7 +55,7 @@ writeSummary(values.json, {
   models: rows,
 });
 
-/** Shares of all runs; `hintsFollowed` is a count, and `hintsSettled` the share of those. */
+/** Returns shares of all runs; `hintsFollowed` is a count, and `hintsSettled` a share of it. */
 function tally(model: Model) {
   const runs = Number(values.runs);
   const found = {
@@ -79,9 +79,10 @@ function tally(model: Model) {
       if (twin.verdict === 'changed') found.twinChanged++;
       if (twin.verdict === 'same') found.twinSame++;
       for (const [variant, { restartsToSettle }] of Object.entries({ copy, twin })) {
-        if (restartsToSettle === undefined || hints.hintsFollowed >= mostFollowed) continue;
+        if (restartsToSettle === undefined || hints.hintsFollowed >= maxFollowed) continue;
         hints.hintsFollowed++;
-        if (settles(variant, { ...model, restarts: restartsToSettle }, run)) hints.hintsSettled++;
+        if (isResolved(variant, { ...model, restarts: restartsToSettle }, run))
+          hints.hintsSettled++;
       }
     }
     if (copy.ratio.low <= 1 && copy.ratio.high >= 1) found.intervalHoldsTruth++;
@@ -91,8 +92,8 @@ function tally(model: Model) {
   return { ...found, ...hints };
 }
 
-/** Another run, as long as the hint says, of the same machine. */
-function settles(variant: string, model: Model, run: number): boolean {
+/** Makes another run of the same machine, with the length given by the hint. */
+function isResolved(variant: string, model: Model, run: number): boolean {
   const slices = invent(model, generator(1_000_000 + run));
   const { verdict } = compareSlices(slices, {
     baseline: 'server',
@@ -118,14 +119,14 @@ function invent(
       for (let pass = 0; pass < turnsPerBlock; pass++) {
         const slowed = random() < disturbed;
         for (const [at, cost] of costs.entries()) {
-          // Half a per cent to either side, and a tail to one: interrupts, collections, other processes.
+          // Half a per cent to either side, and a tail on one side: interrupts, collections, other processes.
           const noise = 0.005 * normal(random) - 0.02 * Math.log(1 - random());
           const micros = cost * (1 + noise) * (slowed ? 1 + random() : 1);
           turns[at]!.push({ requests: 2_000, cpuMicros: 2_000 * micros });
         }
       }
       for (const [at, variant] of variants.entries()) {
-        // Without turns a slice is as long as five of them, with the noise of its own.
+        // Without turns a slice is as long as five of them, with its own noise.
         const measured = inTurns
           ? { requests: 2_000, seconds: 0.1, cpuMicros: 100_000, turns: turns[at]! }
           : { seconds: 0.2, ...sumOf(turns[at]!.slice(0, 5)) };

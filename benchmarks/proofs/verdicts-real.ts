@@ -1,6 +1,7 @@
-// `npm run bench -- verdicts-real`: real runs of `redline bench`, made one by one and all kept: two of a server with its copy, then
-// one with a twin that costs 3 % more CPU. What does each run say? A run takes about three minutes, and --quick about one.
-// `--load 0.3` lets another process take 30 % of a core meanwhile; `--minutes 4` makes the runs that fit.
+// `npm run bench -- verdicts-real`: real runs of `redline bench`, made one by one and all kept: two of a server with its
+// copy, then one with a twin that costs 3 % more CPU. What is the verdict of each run? A run takes about three minutes, and
+// --quick about one. `--load 0.3` has another process take 30 % of a core meanwhile; `--minutes 4` makes as many runs as
+// fit.
 import { relative } from 'node:path';
 import { bandOf, type BenchResult, type Interval, isMeasured, judge } from '@redline/lab';
 import { byConditions, type RealRun, recordRuns } from '../real-runs.ts';
@@ -10,20 +11,20 @@ interface Row {
 }
 
 interface Run extends RealRun {
-  /** What the server was compared with. */
+  /** The server's counterpart. */
   asked: string;
-  /** What the run took by its own clock. */
+  /** Duration of the run by its own clock. */
   measuredSeconds?: number;
   restarts?: number;
   blocks?: number;
   control?: Row;
-  /** Whether the control's interval held 1; otherwise the word below was withheld. */
+  /** True if the control's interval contained 1; otherwise the verdict was withheld. */
   isTrusted?: boolean;
   row?: Row;
 }
 
 const scenario = relative('.', `${import.meta.dirname}/../scenarios/three-percent.ts`);
-/** How many runs of three ask each. */
+/** Runs of each question, of every three. */
 const questions = { copy: 2, 'twin 3 %': 1 };
 
 await recordRuns<Run>({
@@ -56,7 +57,7 @@ function readRun({ control, variants, durationSeconds, precision }: BenchResult)
   };
 }
 
-/** The words by question, and how far the interval of a copy reaches in the middle of all runs. */
+/** Returns the verdicts by question, and the median reach of a copy's interval. */
 function summary(runs: readonly Run[]): object {
   const byQuestion = [...Map.groupBy(runs, ({ asked }) => asked)];
   const reaches = runs
@@ -64,21 +65,21 @@ function summary(runs: readonly Run[]): object {
     .toSorted((a, b) => a - b);
   return {
     runs: runs.length,
-    words: Object.fromEntries(byQuestion.map(([asked, alike]) => [asked, countWords(alike)])),
+    words: Object.fromEntries(byQuestion.map(([asked, alike]) => [asked, countVerdicts(alike)])),
     falselyChanged: countOf('changed', ({ asked }) => asked === 'copy'),
     falselySame: countOf('same', ({ asked }) => asked !== 'copy'),
-    // What a twin's own clock says and what these runs read are two things.
+    // A twin's own clock and the readings of these runs can differ.
     reads: Object.fromEntries(byQuestion.map(([asked, alike]) => [asked, meanOf(alike)])),
     medianResolution: reaches[Math.floor(reaches.length / 2)] ?? null,
     longestSeconds: Math.max(0, ...runs.map(({ measuredSeconds = 0 }) => measuredSeconds)),
   };
 
   function countOf(word: string, isCounted: (run: Run) => boolean): number {
-    return countWords(runs.filter(isCounted))[word] ?? 0;
+    return countVerdicts(runs.filter(isCounted))[word] ?? 0;
   }
 }
 
-/** How much more CPU it takes than the server, over all runs that measured it, and the standard error. */
+/** Returns how much more CPU it takes than the server, over all runs that measured it, and the standard error. */
 function meanOf(runs: readonly Run[]): { more: number; standardError: number } | null {
   const more = runs.flatMap(({ row }) => (row === undefined ? [] : 1 / row.ratio.value - 1));
   if (more.length < 2) return null;
@@ -91,17 +92,17 @@ function reachOf({ low, high }: Row['ratio']): number {
   return (high - low) / 2;
 }
 
-/** By the rule of today: a record grows for longer than a rule lives. */
-function wordOf({ failure, isTrusted, row, control }: Run): string {
+/** Judged by the current rule: a record outlives several rules. */
+function verdictOf({ failure, isTrusted, row, control }: Run): string {
   if (failure !== undefined) return 'failed';
   return isTrusted ? judge(row!.ratio, { band: bandOf(control!.ratio) }) : 'withheld';
 }
 
-function countWords(runs: readonly Run[]): Record<string, number> {
+function countVerdicts(runs: readonly Run[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const run of runs) {
-    const said = wordOf(run);
-    counts[said] = (counts[said] ?? 0) + 1;
+    const verdict = verdictOf(run);
+    counts[verdict] = (counts[verdict] ?? 0) + 1;
   }
   return counts;
 }

@@ -1,8 +1,8 @@
-// `npm run bench -- verdicts FILE…`: how often does `redline bench` call a difference, where there is none and where
-// there is one of 5 %? Takes results of the scenario `five-percent` (a server, its copy, and a twin that costs 5 % more
-// CPU per request), draws runs from their restarts, and counts the words: for the twin as it was, and with its CPU scaled
-// to what it should have been. Without files it measures first, for nine minutes.
-// All four servers of a restart run side by side; a run that asks one question has three, and is timed by itself.
+// `npm run bench -- verdicts FILE…`: how often does `redline bench` report a difference, if there is none and if there is
+// one of 5 %? Takes results of the scenario `five-percent` (a server, its copy, and a twin that costs 5 % more CPU per
+// request), draws runs from their restarts, and counts the verdicts: for the twin as measured, and with its CPU scaled to
+// the intended value. Without files it measures first, for nine minutes. All four servers of a restart run side by side; a
+// run for one question has three, and is timed separately.
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -13,12 +13,12 @@ import { generator, writeSummary } from '../draws.ts';
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    /** Restarts that are only timed. */
+    /** Number of restarts that are only timed. */
     timed: { type: 'string', default: '3' },
     runs: { type: 'string', default: '100' },
-    /** Recorded, if no files are given: more than twice what a run has, so that drawn runs differ. */
+    /** Number of restarts recorded, if no files are given: more than twice those of a run, so that drawn runs differ. */
     record: { type: 'string', default: '34' },
-    /** Of a drawn run: what `redline bench` does by default with `load.turns`. */
+    /** Restarts of a drawn run: the default of `redline bench` with `load.turns`. */
     restarts: { type: 'string', default: '14' },
     blocks: { type: 'string', default: '3' },
     json: { type: 'string', default: 'redline-out/verdicts.json' },
@@ -47,7 +47,7 @@ if (pool.length < restarts) {
 
 const counts = { copy: emptyCount(), twin: emptyCount(), exact: emptyCount() };
 const { ratio } = compareSlices(renumbered(pool), { baseline: 'server', variant: 'twin' });
-/** What the twin's CPU has to be multiplied with for it to be as much slower as it was meant to be. */
+/** Factor for the twin's CPU that makes it exactly as much slower as intended. */
 const correction = 1.05 * ratio.value;
 for (let run = 0; run < Number(values.runs); run++) {
   const slices = draw(run);
@@ -78,7 +78,7 @@ writeSummary(values.json, {
   fivePercentSlower: counts.exact,
 });
 
-/** A twin regulates itself, and misses the mark by a little; of one that had hit it, nothing else would be different. */
+/** Scales the twin, which regulates itself and misses the mark by a little; an exact one would differ in nothing else. */
 function corrected(slice: Slice): Slice {
   if (slice.variant !== 'twin') return slice;
   const turns = slice.turns?.map(({ requests, cpuMicros, mainThreadMicros = 0 }) => ({
@@ -101,7 +101,7 @@ function emptyCount(): Record<'changed' | 'same' | 'unresolved' | 'withheld', nu
   return { changed: 0, same: 0, unresolved: 0, withheld: 0 };
 }
 
-/** Restarts without replacement: a run never has the same start of a server twice. */
+/** Draws restarts without replacement: a run never has the same start of a server twice. */
 function draw(seed: number): Slice[] {
   const random = generator(seed);
   const left = [...pool];

@@ -1,4 +1,4 @@
-// A against A: the same server under three names. Whatever differs here is the method's own error.
+// A against A: the same server under three names. Any difference is the method's own error.
 import { defineConfig } from '@redline/lab';
 import ladder from '../../examples/cached-api/redline.config.ts';
 

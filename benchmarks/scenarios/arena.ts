@@ -1,4 +1,4 @@
-// The requests of HttpArena, as its load generator sends them, on one thread of each contender. Variants are named
+// The requests of HttpArena, as sent by its load generator, on one thread of each contender. Variants are named
 // CONTENDER/PROFILE. Node, Fastify and Nest are the entries of benchmarks/arena on node:http.
 import { join } from 'node:path';
 import { defineConfig, type RedlineConfig, type RequestConfig } from '@redline/lab';
@@ -89,7 +89,7 @@ const entrants = Object.keys(profiles).flatMap((profile) =>
   entrantsIn(profile).map((entrant) => ({ entrant, profile })),
 );
 
-/** Where compression is a part of the server. */
+/** Compression is compared only among frameworks that do it in the server. */
 function entrantsIn(profile: string): Entrant[] {
   return profile === 'json-comp' ? frameworks : [...plain, ...frameworks, ...others];
 }

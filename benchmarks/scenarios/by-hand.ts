@@ -1,5 +1,5 @@
-// What the cache and the logger cost beside the few lines a team writes itself, on one Nest and one Fastify: on node:http and
-// on the engine, with errors logged alone and with every response.
+// The cost of the cache and the logger compared with the few lines a team writes itself, on the same Nest and Fastify: on
+// node:http and on the engine, logging only errors and every response.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,7 +39,7 @@ export default defineConfig({
     return { env: { PRODUCT: product, REDIS_URL: redis.url }, stop: redis.stop };
   },
 
-  /** What logs every response has a line for each, what logs errors alone has none. */
+  /** Variants that log every response have a line for each; those that log errors have none. */
   async verify(under) {
     const count = 20;
     for (let each = 0; each < count; each++) {

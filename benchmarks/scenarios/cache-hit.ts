@@ -1,4 +1,4 @@
-// What a hit costs: out of Redis and out of memory in front of it, without tags, with one and with three.
+// The cost of a hit: from Redis and from memory in front of it, without tags, with one and with three.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 import { startRedis } from '@redline/services';

@@ -1,2 +1,2 @@
-// The ladder that `npm start` climbs, as a scenario.
+// The ladder of `npm start`, as a scenario.
 export { default } from '../../examples/cached-api/redline.config.ts';

@@ -1,4 +1,5 @@
-// The top of the ladder, with what it has no time for: a hit before Nest, what is left without Nest, and without a log line.
+// The top of the ladder, with variants that it has no time for: a hit before Nest, the same without Nest, and without a log
+// line.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 import ladder from '../../examples/cached-api/redline.config.ts';

@@ -1,5 +1,5 @@
-// A thousand cached products, each response with its line in a log: proxies that cache, other runtimes in front of Redis, and
-// ours. Variants are named CONTENDER/GROUP; what is charged to one is the CPU of all its processes, its own Redis included.
+// A thousand cached products, each response with a log line: caching proxies, other runtimes in front of Redis, and ours.
+// Variants are named CONTENDER/GROUP; each is charged with the CPU of all its processes, its own Redis included.
 import assert from 'node:assert/strict';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -14,11 +14,11 @@ import { zipf } from '../zipf.ts';
 
 const program = join(import.meta.dirname, '../contenders/cached-peers/peer.js');
 const count = 1_000;
-/** 50 ms each. */
-const mostTries = 400;
+/** Tries of 50 ms each. */
+const maxTries = 400;
 const pathOf = (id: number): string => `/products/${id}`;
 
-/** Headers of a request, for the number of its draw. */
+/** Returns the headers of a request, by the number of its draw. */
 type HeadersOf = (draw: number) => Record<string, string>;
 
 interface Group {
@@ -30,7 +30,7 @@ interface Group {
 
 const VARIED = 'headers of browsers that differ each time';
 
-/** What is compared with what. Few at a time: those of a group are interleaved, and a restart of it takes half a minute. */
+/** Contenders by group. Few at a time: those of a group are interleaved, and each restart takes half a minute. */
 const groups: Record<string, Group> = {
   proxies: {
     title: `proxies that cache; ${VARIED}`,
@@ -66,7 +66,7 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 export default defineConfig({
   name: 'cached-peers',
   title: 'Cached products, a line for each response',
-  // The sender of the open loop is Node: beyond this it would measure itself.
+  // The sender of the open loop is Node: above this rate it would measure itself.
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 3_000, latencyMs: 200 },
   quick: { restarts: 1, blocks: 2, sliceMs: 150, warmupMs: 1_500, latencyMs: 100 },
@@ -112,7 +112,7 @@ export default defineConfig({
     };
   },
 
-  /** Each product is the same everywhere, each request has one line, and nothing is fetched that is cached. */
+  /** Checks that each product is the same everywhere, that each request has one line, and that no cached product is fetched. */
   async verify({ name, url }) {
     const log = join(folder, `${new URL(url).port}.log`);
     const linesOf = (word: string): Set<string> =>
@@ -127,13 +127,13 @@ export default defineConfig({
         assert.equal(await ask(id, `fill-${id}`), productOf(id), `${name}, product ${id}`);
       }),
     );
-    // Each contender is looked at once in a run: most of them keep their lines back for a second.
+    // Each contender is checked once per run: most of them delay their lines for a second.
     const contender = name.split('/', 1)[0]!;
     if (verified.has(contender)) return;
     verified.add(contender);
-    // A program that writes the lines beside its server may not be there yet.
+    // A program that writes the lines next to its server may not be up yet.
     for (let tries = 1; linesOf('hello').size === 0; tries++) {
-      assert.ok(tries <= mostTries, `${name} writes no line`);
+      assert.ok(tries <= maxTries, `${name} writes no line`);
       await ask(1, `hello-${tries}`);
       await sleep(50);
     }
@@ -141,7 +141,7 @@ export default defineConfig({
     const checked = 200;
     for (let id = 1; id <= checked; id++) await ask(id, `check-${id}`);
     assert.equal(askedOfOrigin, askedBefore, `${name} asks its origin for what it has`);
-    for (let tries = 1; linesOf('check').size < checked && tries <= mostTries; tries++) {
+    for (let tries = 1; linesOf('check').size < checked && tries <= maxTries; tries++) {
       await sleep(50);
     }
     const all = readOrEmpty(log).match(/check-\d+(?=")/g) ?? [];
@@ -150,7 +150,10 @@ export default defineConfig({
   },
 });
 
-/** What is verified is short. A longer one is written to for as long as its server runs, and takes up no room afterwards. */
+/**
+ * Deletes long logs; the verified ones are short. A deleted log is written to while its server runs, and frees its space
+ * afterwards.
+ */
 function removeLongLogs(): void {
   for (const file of readdirSync(folder).filter((each) => each.endsWith('.log'))) {
     const log = join(folder, file);
@@ -161,7 +164,7 @@ function removeLongLogs(): void {
 let askedOfOrigin = 0;
 const verified = new Set<string>();
 
-/** What is behind the proxies. */
+/** Starts the origin server of the proxies. */
 async function startOrigin(): Promise<{ address: string; stop: () => void }> {
   const server = createServer((request, response) => {
     askedOfOrigin++;
@@ -188,9 +191,9 @@ function productOf(id: number): string {
   return JSON.stringify({ ...productOfAll, id });
 }
 
-/** Ten headers of browsers behind a proxy, of which at least one is new in each request. */
+/** Returns ten headers of browsers behind a proxy; at least one is new in each request. */
 function variedHeaders(draw: number): Record<string, string> {
-  // A browser that asks for an answer from the source gets one: that is not what is measured.
+  // Removed, because `Cache-Control: no-cache` bypasses the cache, which is not measured here.
   const { 'Cache-Control': _, ...headers } = browserHeaders;
   return {
     ...headers,

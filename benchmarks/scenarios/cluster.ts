@@ -1,5 +1,5 @@
-// Two workers of node:cluster on Node and on the engine, with either scheduling policy. The load shares the cores with them, and
-// the primary is charged for: with round robin it accepts every connection and sends it to a worker.
+// Two workers of node:cluster on Node and on the engine, with both scheduling policies. The load shares the cores with them,
+// and the primary's CPU counts: with round robin it accepts every connection and sends it to a worker.
 import { join } from 'node:path';
 import { engine } from '@redline/http';
 import { defineConfig, type RedlineConfig } from '@redline/lab';

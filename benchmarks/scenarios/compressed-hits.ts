@@ -1,6 +1,6 @@
-// A cached response of 8 KB as it is and compressed, from the engine and from the hook, and nginx with a file that was
-// compressed before. Variants are named CONTENDER/GROUP; the notes have the bytes of each body: with the CPU they say what a
-// response costs and what it weighs.
+// A cached response of 8 KB, plain and compressed, from the engine and from the hook, and nginx with a file compressed in advance.
+// Variants are named CONTENDER/GROUP; the notes contain the bytes of each body: together with the CPU they show cost and
+// size of a response.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { request as send } from 'node:http';
@@ -75,7 +75,7 @@ export default defineConfig({
       const decoders = { br: brotliDecompressSync, gzip: gunzipSync };
       const decode = coding && decoders[coding];
       assert.equal(String(decode ? decode(sent.bytes) : sent.bytes), body, name);
-      // The engine has it after two more.
+      // The engine has it after two more requests.
       if (tries < 4) continue;
       assert.equal(sent.bytes.length, lengthIn(coding), name);
       return;
@@ -90,7 +90,7 @@ function codingOf(contender: string): Coding {
   return contender.endsWith('br') ? 'br' : undefined;
 }
 
-/** As the cache and the program of the contenders compress it. */
+/** Compresses like the cache and the contenders' program. */
 function lengthIn(coding: Coding): number {
   if (coding === undefined) return Buffer.byteLength(body);
   if (coding === 'gzip') return gzipSync(body, { level: 9 }).length;
@@ -121,7 +121,7 @@ function variant(contender: string, group: string): Variant {
   };
 }
 
-/** fetch() would decode it. */
+/** Not fetch(), which would decode the body. */
 function ask(url: string): Promise<{ coding: string | undefined; bytes: Buffer }> {
   return new Promise((resolve, reject) => {
     const request = send(url, { headers: { 'Accept-Encoding': accept } }, async (response) => {

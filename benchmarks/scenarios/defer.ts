@@ -1,12 +1,10 @@
-// The article's grid: where its job goes × how many connections × what does it, on Nest with Express and with Fastify;
-// what each level adds to the latency at a fixed rate; what a job costs the server; producers; an outage. The servers are
-// those of examples/deferred-work. All of it takes about two hours alone. With --quick it takes 20 minutes, and measures what
-// is promised.
+// The article's job in every variant, on Nest with Express and with Fastify; the latency that each level adds at a fixed
+// rate; the CPU of a job, sealed and in clear; producers; an outage. The servers are those of examples/deferred-work. The
+// whole scenario takes about 25 minutes. The full grid, sinks × connections, is a separate run: defer-grid.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 import {
   type Cell,
-  connections,
   groupOf,
   isOnRedis,
   nameOf,
@@ -27,44 +25,36 @@ const producers: Record<string, string> = {
   lane: 'deferred, one call for a batch',
   streams: 'deferred, to a Redis stream',
 };
-/** The scenario is a config of `redline bench`, and read by it. */
-const isQuick = process.argv.includes('--quick');
 
-/** In a quick run what is promised, and beside it the few connections at which a batch has the least to gather. */
-const quickGrid: Cell[] = [
+/** The promised cells, and a low number of connections, at which a batch gathers the least. */
+const grid: Cell[] = [
   { sink: 'redis-local', count: 10 },
   { sink: 'redis-local', count: 100 },
   { sink: 'redis-10ms', count: 100 },
 ];
 
-const grid: Cell[] = isQuick
-  ? quickGrid
-  : Object.keys(sinks).flatMap((sink) => connections.map((count) => ({ sink, count })));
-
-/** A route that has no job is as fast as any other can get. */
-function waysIn({ sink, count }: Cell): string[] {
-  // The levels' figures are promised for 100 connections.
-  if (isQuick && count < 100) return ['interceptor', 'disk'];
-  return [...Object.keys(ways), ...(hasPlain(sink) ? ['plain'] : [])];
+/** Figures of the levels are promised for 100 connections. A route without a job is the upper limit for all others. */
+function waysIn({ count }: Cell): string[] {
+  return count < 100 ? ['blocking', 'interceptor', 'disk'] : [...Object.keys(ways), 'plain'];
 }
 
-function hasPlain(sink: string): boolean {
-  return sink === 'redis-local' || sink === 'redis-10ms';
-}
-
-/** Where jobs go while latency is measured at a fixed rate: near, far, and slow. */
-const rateSinks = isQuick ? ['redis-local'] : ['redis-local', 'redis-25ms', 'delay25'];
+/** The sinks of the runs that measure latency at a fixed rate. */
+const rateSinks = ['redis-local'];
 const rate = 2_000;
 const rateWays = ['plain', 'memory', 'process', 'disk'];
 const rates = rateSinks.flatMap((sink) => platforms.map((platform) => ({ sink, platform })));
 
 /**
- * What a job costs the server, and no other process: all ways to a local Redis, and ours also to a sink that does nothing.
- * A closed loop with the load on another core cannot tell a few µs. What waking the load costs, and what the other core's
- * work takes from this one, differ more than that from one second to the next.
+ * The cost of a job for the server alone: all ways to a local Redis, and ours also to a no-op sink. A closed loop with the
+ * load on another core cannot resolve a few µs: the cost of waking the load, and the slowdown by the other core's work, vary
+ * more than that from one second to the next.
  */
 const costs = platforms.flatMap((platform) => [
-  ...['plain', 'memory', 'process'].map((way) => ({ platform, way, sink: 'none' })),
+  ...['plain', 'memory', 'process', 'disk', 'process-sealed', 'disk-sealed'].map((way) => ({
+    platform,
+    way,
+    sink: 'none',
+  })),
   ...Object.keys(ways).map((way) => ({ platform, way, sink: 'redis-local' })),
 ]);
 
@@ -73,10 +63,10 @@ export default defineConfig({
   title: 'A job for every request',
   requests: ['/orders'],
   load: { turns: false },
-  // One start of a server differs from the next more than its slices do. With two starts the interval of a ratio spans
-  // decades, with four it says something; what is read without an interval has three, or one.
-  precision: { restarts: 4, blocks: 3, sliceMs: 500, warmupMs: 2_000, latencyMs: 100 },
-  quick: { restarts: 4, blocks: 2, sliceMs: 400, warmupMs: 1_500, latencyMs: 100 },
+  // Starts of a server differ more than its slices do. With two starts the interval of a ratio spans decades, with four it
+  // is useful; groups that are read without an interval have three, or one.
+  precision: { restarts: 4, blocks: 3, sliceMs: 400, warmupMs: 1_500, latencyMs: 100 },
+  quick: { restarts: 2, blocks: 2, sliceMs: 400, warmupMs: 1_500, latencyMs: 100 },
   groups: {
     ...Object.fromEntries(
       grid.map(({ sink, count }) => [
@@ -85,14 +75,8 @@ export default defineConfig({
           title: `${sinks[sink]!.title}, ${count} connections`,
           load: { connections: count },
           baseline: `express-interceptor/${sink}/c${count}`,
-          // The compiler is done after so many requests, and not after so much time: with few connections it takes longer.
-          ...(count < 100
-            ? { precision: { warmupMs: 3_500 }, quick: { warmupMs: 3_000 } }
-            : {
-                // What is promised hangs on these two.
-                ...(hasPlain(sink) ? { precision: { restarts: 5, blocks: 5 } } : {}),
-                quick: { blocks: 3 },
-              }),
+          // The compiler finishes after a number of requests, not a time: with few connections it takes longer.
+          ...(count < 100 ? { precision: { warmupMs: 3_000 }, quick: { warmupMs: 3_000 } } : {}),
         },
       ]),
     ),
@@ -103,9 +87,9 @@ export default defineConfig({
           title: `${titleOf(platform)}, ${sinks[sink]!.title}: latency at ${rate} requests per second`,
           load: { connections: 20, openLoopRps: rate, exactSends: true },
           baseline: rateNameOf(platform, 'plain', sink),
-          // Its latency counts; the closed loop beside it only warms it up.
-          precision: { restarts: 3, blocks: 1, sliceMs: 300, warmupMs: 2_500, latencyMs: 3_000 },
-          quick: { restarts: 3, blocks: 1, sliceMs: 300, warmupMs: 1_500, latencyMs: 1_500 },
+          // Only its latency counts; the closed loop just warms it up.
+          precision: { restarts: 3, blocks: 1, sliceMs: 300, warmupMs: 1_500, latencyMs: 1_500 },
+          quick: { restarts: 1, blocks: 1, sliceMs: 300, warmupMs: 1_500, latencyMs: 1_500 },
         },
       ]),
     ),
@@ -116,8 +100,8 @@ export default defineConfig({
           title: `${titleOf(platform)}: CPU of the server, which takes turns with its load on one core`,
           load: { connections: 100, turns: true, openLoopRps: rate },
           baseline: costNameOf(platform, 'plain', 'none'),
-          precision: { restarts: 3, blocks: 6, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
-          quick: { restarts: 3, blocks: 4, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
+          precision: { restarts: 3, blocks: 4, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
+          quick: { restarts: 2, blocks: 4, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
         },
       ]),
     ),
@@ -159,11 +143,11 @@ export default defineConfig({
       env: { PRODUCER: name, REDIS_URL_FROM: urlName('redis-local') },
       probe: '/probe',
     })),
-    // Blocking has no answer to give here.
+    // Blocking has no response to give here.
     ...platforms.flatMap((platform) =>
       ['interceptor', 'memory', 'process', 'disk'].map((way) => {
         const variant = toVariant(platform, way, { sink: 'outage', count: 100 });
-        // Without a journal the oldest have to go.
+        // Without a journal the oldest jobs are dropped.
         const env = { ...variant.env };
         if (way === 'memory') env['OVERFLOW'] = 'drop-oldest';
         return { ...variant, group: 'outage', env };

@@ -1,4 +1,5 @@
-// What the engine's own answers cost: their line with its hand-over, and what a GET pays for the store whose answer is not in it.
+// The cost of the engine's stored responses: of their log line with its hand-over, and of the store for a GET whose response
+// is not in it.
 import { mkdtempSync, rmSync, statSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,13 +13,13 @@ process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
 
 export default defineConfig({
   name: 'engine-costs',
-  title: "What the engine's own answers cost",
+  title: 'What stored responses cost',
   requests: [{ path: '/', headers: browserHeaders }],
   precision: { restarts: 8, blocks: 4, sliceMs: 100, warmupMs: 1_500, latencyMs: 100 },
   quick: { restarts: 3, blocks: 4, sliceMs: 100, warmupMs: 1_000, latencyMs: 100 },
   groups: {
-    line: { title: 'An answer of the engine, without its line and with it' },
-    store: { title: 'A GET whose answer is not kept, beside answers that are' },
+    line: { title: 'A stored response, without its line and with it' },
+    store: { title: 'A GET whose response is not stored, beside responses that are' },
   },
   variants: [
     ...['without', 'with'].map((lines) => ({
@@ -30,7 +31,7 @@ export default defineConfig({
     ...[0, 1, 10_000].map((count) => ({
       name: `${count}/store`,
       group: 'store',
-      note: `${count} answers kept`,
+      note: `${count} stored responses`,
       command: ['node', contender('http-kept.js'), String(count)],
     })),
   ],
@@ -41,7 +42,7 @@ export default defineConfig({
   },
 });
 
-/** It is written to for as long as its server runs, and takes up little room. */
+/** Truncates the log, which is written to while its server runs. */
 function shortenLog(): void {
   const size = statSync(log, { throwIfNoEntry: false })?.size ?? 0;
   if (size > 64 * 1024 * 1024) truncateSync(log);

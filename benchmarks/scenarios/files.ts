@@ -25,7 +25,7 @@ const contenders: { name: string; note: string; command: string[]; env?: typeof 
   { name: 'nginx', note: 'sendfile, one process', command: ['node', join(programs, 'nginx.js')] },
 ];
 
-/** File → its bytes, and how fast the open loop asks for it. */
+/** File → its size, and the rate of the open loop. */
 const sizes: Record<string, { title: string; bytes: number; load: Group['load'] }> = {
   '1k': { title: '1 KiB', bytes: 1024, load: { connections: 16, openLoopRps: 500 } },
   '64k': { title: '64 KiB', bytes: 64 * 1024, load: { connections: 16, openLoopRps: 300 } },
@@ -33,7 +33,7 @@ const sizes: Record<string, { title: string; bytes: number; load: Group['load'] 
   '16m': { title: '16 MiB', bytes: 16 * 1024 ** 2, load: { connections: 4, openLoopRps: 5 } },
 };
 
-/** Bytes that differ wherever one looks. */
+/** Returns bytes that differ at every position. */
 function contentOf(bytes: number): Buffer {
   const content = Buffer.alloc(bytes);
   for (let at = 0; at < bytes; at += 4) content.writeUInt32LE((at * 2_654_435_761) >>> 0, at);
@@ -92,7 +92,7 @@ export default defineConfig({
     };
   },
 
-  /** Every byte. */
+  /** Compares every byte. */
   async verify({ name, url }) {
     const size = name.split('/')[1]!;
     const response = await fetch(`${url}/${size}`);

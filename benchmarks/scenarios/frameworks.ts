@@ -1,6 +1,6 @@
-// One JSON route in each framework, on node:http and on the engine, which `--import @redline/http/register` puts it on, on
-// the Nodes that are in use. Variants are named FRAMEWORK/MAJOR and FRAMEWORK-redline/MAJOR, and each pair is a
-// group. The floor of each group is FRAMEWORK-floor/MAJOR.
+// One JSON route in each framework, on node:http and, through `--import @redline/http/register`, on the engine, on the Node
+// versions in use. Variants are named FRAMEWORK/MAJOR and FRAMEWORK-redline/MAJOR, and each pair is a group. The floor of
+// each group is FRAMEWORK-floor/MAJOR.
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
 import { engine } from '@redline/http';
@@ -67,7 +67,7 @@ export default defineConfig({
         note: 'epoll, one read, one write',
         group: `${framework}-${major}`,
         command: [programs.floor],
-        // Without the spaces at its end: the frameworks serialise the object.
+        // Without the trailing spaces: the frameworks serialise the object.
         env: { BODY: product.trimEnd() },
       },
     ];

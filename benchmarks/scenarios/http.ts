@@ -1,4 +1,4 @@
-// Answering requests: Node, Fastify, ours under both, and other runtimes. Variants are named CONTENDER/LOAD.
+// Serving requests: Node, Fastify, ours under both, and other runtimes. Variants are named CONTENDER/LOAD.
 import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/http';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ const others: Entry[] = [
   { name: 'hyper', note: 'hyper, one thread of tokio', command: [programs.hyper], needs: 'hyper' },
 ];
 
-/** The loads it can serve, with what it sends where that is not the product. */
+/** The loads that the floor can serve, with its response if that is not the product. */
 const floorOf: Record<string, Record<string, string>> = {
   c1: {},
   c4: {},
@@ -58,7 +58,7 @@ const onTwoCores: Entry[] = [
   { name: 'redline-threads', note: 'runThreads(2)', command: processes, ...ours },
 ];
 
-/** The same path so many times: requests are sent in turn. */
+/** Repeats a path: requests are sent in turn. */
 function times(count: number, path: string): string[] {
   return Array.from({ length: count }, () => path);
 }
@@ -92,7 +92,7 @@ const loads: Record<string, Group> = {
   'c64-busy': {
     title: 'one request in eight keeps the CPU for 5 ms: latency of the others',
     requests: [...times(7, '/'), { path: '/busy', timed: false }],
-    // 64 at once every 128 ms: eight of them take 40 ms together.
+    // 64 at once every 128 ms: the eight slow ones take 40 ms together.
     load: { openLoopRps: 500, burst: 64 },
     precision: { blocks: 4, latencyMs: 3_000 },
     quick: { blocks: 2, latencyMs: 2_000 },
@@ -118,7 +118,7 @@ function contendersOf(load: string): Entry[] {
   return [...onNode, ...others, ...(load in floorOf ? [floorEntry(floorOf[load]!)] : [])];
 }
 
-/** One read and one write a request: the least that it costs on this machine. */
+/** The floor: one read and one write per request, the min cost on this machine. */
 function floorEntry(env: Record<string, string>): Entry {
   return {
     name: 'floor',
@@ -132,7 +132,7 @@ function floorEntry(env: Record<string, string>): Entry {
 export default defineConfig({
   name: 'http',
   title: 'Answering requests over HTTP/1.1',
-  // The sender of the open loop is Node: beyond this it would measure itself.
+  // The sender of the open loop is Node: above this rate it would measure itself.
   load: { connections: 64, openLoopRps: 3_000, turns: false },
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
   quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 800 },
@@ -149,7 +149,7 @@ export default defineConfig({
     group: load,
     command,
     env,
-    // The server opens the connections when it is first asked what they cost.
+    // The server opens the connections on the first request for their cost.
     ...(load === 'idle' ? { probe: '/idle' } : {}),
   })),
 

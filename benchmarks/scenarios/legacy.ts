@@ -1,13 +1,13 @@
-// The article's table: the same old server on one Node after the other, and on each of them its twin.
+// The article's table: the same old server on successive Node versions, with its twin on each.
 // `npx @redline/lab ladder benchmarks/scenarios/legacy.ts`
 import { join } from 'node:path';
-import { defineConfig, obtainRuntime, parseRuntime } from '@redline/lab';
+import { defineConfig, obtainRuntime, parseRuntime, type VariantConfig } from '@redline/lab';
 
 const majors = [6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26];
 const folder = join(import.meta.dirname, '../../examples/legacy-http/src');
 const never = new AbortController().signal;
 
-const runtimes = [];
+const runtimes: { major: number; file: string; version: string }[] = [];
 for (const major of majors) {
   const { file, version } = await obtainRuntime(parseRuntime(`node@${major}`), { signal: never });
   runtimes.push({ major, file, version });
@@ -25,16 +25,19 @@ export default defineConfig({
   load: { connections: 32 },
   precision: { restarts: 5, blocks: 3, sliceMs: 100, warmupMs: 1_500, latencyMs: 300 },
   quick: { restarts: 3, blocks: 2, warmupMs: 600, latencyMs: 100 },
-  // A ladder, so that each twin is compared with the rung below it: its original on the same Node.
-  variants: runtimes.flatMap(({ major, file, version }) =>
-    [
-      ['original', '00-original.js'],
-      ['twin', '09-twin.js'],
-    ].map(([name, step]) => ({
+  // Each original is compared with itself on the previous Node, and each twin with its original on the same Node.
+  variants: runtimes.flatMap(({ major, file, version }, index) => {
+    const before = runtimes[index - 1];
+    const on = (name: string, step: string, over: string | undefined): VariantConfig => ({
       name: `${name} on node ${major}`,
       note: version,
-      command: [file, step!],
+      ...(over === undefined ? {} : { over }),
+      command: [file, step],
       cwd: folder,
-    })),
-  ),
+    });
+    return [
+      on('original', '00-original.js', before && `original on node ${before.major}`),
+      on('twin', '09-twin.js', `original on node ${major}`),
+    ];
+  }),
 });

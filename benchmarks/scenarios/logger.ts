@@ -1,5 +1,6 @@
 // One JSON line for each response of a Nest app: nestjs-pino, pino-http, Fastify's own logger, pino on three kinds of
-// destination, winston, and ours. What is lost when a process ends is another program: `npm run bench -- logger-loss`.
+// destination, winston, and ours. Losses at the end of a process are measured by another program:
+// `npm run bench -- logger-loss`.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +55,7 @@ export default defineConfig({
     return { env: { PRODUCT: product, LOG_FOLDER: folder }, skip };
   },
 
-  /** Each request has one line that parses; what a buffer still holds may be missing. */
+  /** Checks that each request has one line that parses; lines still in a buffer may be missing. */
   async verify(server) {
     const { name, url } = server;
     const [framework, logger] = name.split(' ', 1)[0]!.split('/') as [Framework, string];

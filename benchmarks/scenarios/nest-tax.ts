@@ -1,5 +1,5 @@
-// What Nest adds to a cached response, where it is answered in the hook and where the engine answers it: beside the Fastify
-// below Nest alone. No lines are logged, which would make the share of Nest look smaller.
+// The cost that Nest adds to a cached response, served in the hook and by the engine, compared with the Fastify under Nest
+// alone. No lines are logged, because they would make Nest's share look smaller.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
@@ -7,7 +7,7 @@ import { browserHeaders, product } from '../requests.ts';
 
 const server = join(import.meta.dirname, '../contenders/nest-tax.js');
 const places = { hook: 'a hit in the hook', engine: 'a hit in the engine' };
-/** What every response says that is its own. */
+/** Headers that differ between responses. */
 const own = new Set(['date']);
 const { 'Cache-Control': _, ...headers } = browserHeaders;
 
@@ -31,7 +31,7 @@ export default defineConfig({
 
   setup: () => Promise.resolve({ env: { PRODUCT: product } }),
 
-  /** The same bytes, and from the third request on the same headers. */
+  /** Checks for the same bytes, and from the third request on the same headers. */
   async verify({ name, url }) {
     for (let request = 0; request < 3; request++) {
       const response = await fetch(`${url}/cached`);

@@ -1,5 +1,5 @@
-// The cost of observing which parts of a request are read. Each request is a miss of a Fastify route that reads a value from Redis,
-// responds with it and keeps the response in Redis; observed, and not.
+// The cost of observing which parts of a request are read. Each request is a miss of a Fastify route that reads a value from
+// Redis, responds with it and keeps the response in Redis; observed, and not.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 import { startRedis } from '@redline/services';
@@ -11,7 +11,7 @@ export default defineConfig({
   name: 'observed-miss',
   title: 'A miss of a cached route, observed and not',
   requests: ['/'],
-  precision: { restarts: 6, blocks: 6, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
+  precision: { restarts: 6, blocks: 8, sliceMs: 300, warmupMs: 6_000, latencyMs: 200 },
   quick: { restarts: 2, blocks: 4, sliceMs: 300, warmupMs: 1_500, latencyMs: 100 },
   variants: (['ignored', 'observed'] as const).map((reads) => ({
     name: reads,

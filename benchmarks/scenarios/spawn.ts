@@ -1,4 +1,4 @@
-// A process for every request: Node, ours, and everybody else. The servers are those of examples/process-per-request.
+// A process for every request: Node, ours, and other runtimes. The servers are those of examples/process-per-request.
 import { defineConfig, type RedlineConfig } from '@redline/lab';
 import { engine } from '@redline/child-process';
 import { engine as httpEngine } from '@redline/http';
@@ -8,23 +8,23 @@ import { join } from 'node:path';
 import { obtainContenders, programs, type Contender } from '../contenders/obtain.ts';
 
 type Variant = RedlineConfig['variants'][number];
-/** A contender and what it needs beside Node. */
+/** A contender and its requirements besides Node. */
 interface Entry {
   name: string;
   note: string;
   command: string[];
   env?: Record<string, string>;
   needs?: (Contender | 'addon' | 'http-addon' | 'gm')[];
-  /** Why it is not measured anywhere. */
+  /** Reason why it is never measured. */
   skipped?: string;
 }
 
 const example = join(import.meta.dirname, '../../examples/process-per-request/src');
 const contenders = join(import.meta.dirname, '../contenders');
 const residentMib = 1_536;
-/** A look at those that matter; the article's detours on Bun and Deno take their time. */
+/** Limits the run to the main contenders; the article's detours on Bun and Deno take long. */
 const isQuick = process.argv.includes('--quick');
-/** Contenders of other variants are neither built nor fetched. */
+/** With --only, contenders of other variants are neither built nor fetched. */
 const onlyAt = process.argv.indexOf('--only');
 const chosen = onlyAt < 0 ? undefined : new Set(process.argv[onlyAt + 1]?.split(','));
 
@@ -65,7 +65,7 @@ const main: Entry[] = [
   on('deno', 'deno', 'node:child_process of Deno', 'baseline.js'),
 ];
 
-/** Not what one changed import gives: the others keep the HTTP server they have. */
+/** Needs more than one changed import: the others keep their HTTP server. */
 const together: Entry = {
   ...on('node', 'redline-http', '@redline/child-process behind @redline/http', 'redline-http.js'),
   needs: ['addon', 'http-addon'],
@@ -104,7 +104,7 @@ const detours: Entry[] = [
   on('node', 'redline-pool', 'createPool, 8 processes', 'redline-pool.js'),
 ];
 
-/** And on the others, as far as the article has them. */
+/** The same on other runtimes, as far as the article has them. */
 const elsewhere: Entry[] = (['bun', 'deno'] as const).flatMap((runtime) => [
   {
     ...on(runtime, `${runtime}-cluster`, 'a server per core', 'cluster.js'),
@@ -137,7 +137,7 @@ const waiting: Entry[] = (['node', 'posix-spawn', 'redline'] as const).flatMap((
   withAndWithoutMemory(name, 'spawn-sync.js'),
 );
 
-/** Programs that servers do start for each request. */
+/** Programs that real servers start for each request. */
 const real: Entry[] = (['node', 'posix-spawn', 'redline'] as const).map((name) => ({
   name,
   note: modules[name].note,
@@ -166,7 +166,7 @@ const groups: Record<string, { entries: Entry[]; env?: Record<string, string>; p
   blocking: { entries: blocking, probe: '/probe' },
   sync: { entries: waiting, probe: '/probe' },
   git: { entries: real, env: { TASK: 'git', REPOSITORY: repository }, probe: '/probe' },
-  // GraphicsMagick would start a thread for each core in each child.
+  // Otherwise GraphicsMagick would start a thread per core in each child.
   thumbnail: {
     entries: real.map((entry) => ({ ...entry, needs: [...(entry.needs ?? []), 'gm' as const] })),
     env: { TASK: 'thumbnail', PICTURE: picture, OMP_NUM_THREADS: '1' },
@@ -182,9 +182,9 @@ const entries = Object.entries(groups).flatMap(([group, { entries: own, env, pro
 export default defineConfig({
   name: 'spawn',
   title: 'A process for every request',
-  // The children run on whatever core is free, as they would: pinned, they would all share the server's.
+  // Unpinned, children run on any free core, as they normally would; pinned, they would all share the server's.
   load: { connections: 30, pin: false, turns: false },
-  // A process per request is a thousand requests a second: V8 needs seconds to see enough of them to compile its code.
+  // A process per request means a thousand requests a second: V8 needs seconds to see enough of them to compile its code.
   precision: { restarts: 5, blocks: 6, sliceMs: 300, warmupMs: 3_000, latencyMs: 400 },
   quick: { restarts: 4, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },
   groups: {
@@ -192,7 +192,7 @@ export default defineConfig({
     cat: { title: 'cat of 163 KB' },
     resident: {
       title: 'echo hi, 1.5 GiB resident in the server',
-      // Node answers a dozen requests a second here: fewer connections, or a slice would end before the first answer.
+      // Node serves a dozen requests a second here: with more connections, a slice would end before the first response.
       load: { connections: 8 },
       precision: { blocks: 4, sliceMs: 2_000 },
       quick: { blocks: 1, sliceMs: 1_500 },
@@ -245,7 +245,7 @@ export default defineConfig({
   },
 });
 
-/** Ten commits, so that the figures do not depend on whose clone this is. */
+/** Creates ten commits, so that the figures do not depend on the local clone. */
 function makeRepository(): void {
   if (existsSync(repository)) return;
   mkdirSync(repository, { recursive: true });
@@ -255,7 +255,7 @@ function makeRepository(): void {
   for (let n = 1; n <= 10; n++) git('commit', '--quiet', '--allow-empty', '-m', `change ${n}`);
 }
 
-/** Why there is none. */
+/** Creates the picture; returns the reason of a failure. */
 function makePicture(): string | undefined {
   if (existsSync(picture)) return undefined;
   mkdirSync(generated, { recursive: true });
@@ -275,7 +275,7 @@ function on(runtime: keyof typeof runtimes, name: string, note: string, file: st
     : entry;
 }
 
-/** A contender of ours or Node's where the memory of the server matters. */
+/** Returns a contender of ours or Node's in both memory sizes, for groups in which the server's memory matters. */
 function withAndWithoutMemory(name: keyof typeof modules, file: string): Entry[] {
   const { note, module, needs } = modules[name];
   return [

@@ -1,4 +1,4 @@
-// What do real runs say of a server's copy, and of twins that cost 3 and 10 % more CPU per request?
+// The verdicts of real runs on a server's copy, and on twins that cost 3 and 10 % more CPU per request.
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
 

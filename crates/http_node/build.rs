@@ -1,4 +1,4 @@
-//! Links the addon the way Node-API wants it.
+//! Links the addon as Node-API requires.
 
 fn main() {
     napi_build::setup();

@@ -12,7 +12,7 @@ const errorsOnly = new Set([
   'raw-fastify',
 ]);
 
-/* What fits into five minutes; `npm run bench -- cached-engine` has the others. */
+/* The rungs that fit into five minutes; `npm run bench -- cached-engine` has the others. */
 const rungs = [
   { name: '00-express', note: 'nestjs-pino, CacheInterceptor' },
   {

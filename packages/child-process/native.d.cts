@@ -13,109 +13,115 @@ export interface Addon {
   readonly Port: typeof Port;
 }
 
-/** Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end. */
+/**
+ * Shuts down both directions of a socket: its remaining bytes can be read, and then it is at its end, even if other processes
+ * hold the far end.
+ */
 declare function hangUp(fd: number): void;
 
-/** Whether a read of a descriptor would not block: there are bytes, or it is at its end. */
+/** Returns true if a read of the descriptor would not block: bytes are available, or it is at its end. */
 declare function isReadable(fd: number): boolean;
 
 /**
- * The value of a variable in the process's own environment, whatever `process.env` has been replaced with. `None` also where
- * the environment cannot be read safely.
+ * Returns a variable of the process's own environment, even if `process.env` has been replaced. `None` also if the environment
+ * cannot be read safely.
  */
 declare function realEnvironmentVariable(name: string): string | null;
 
-/** Reaps orphans from now on, where they are given to this process: whether they are. A negative number is an error. */
+/** Starts reaping orphans if this process adopts them, and returns whether it does. A negative number is an error. */
 declare function reapOrphans(): number;
 
-/** Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. `grace_ms` is as in `Port.end_tree`. The others are as in `Port.spawn`. */
+/**
+ * Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for no limit. `grace_ms` is as in `Port.end_tree`. The other
+ * parameters are as in `Port.spawn`.
+ */
 declare function run(file: string, args: string, pairs: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, input: Uint8Array | undefined | null, timeoutMs: number, maxBuffer: number, killSignal: number, extras: number, graceMs: number): Ran;
 
-/** 0 when the engine runs here, otherwise the error number that says why not. */
+/** Returns 0 if the engine runs here, otherwise the error number that gives the reason. */
 declare function supported(): number;
 
 /**
- * Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One
- * for each environment. `stream` is an index in the child's stdio.
+ * Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One per
+ * environment. `stream` is an index in the child's stdio.
  */
 declare class Port {
   /** Opens the environment's port. */
   constructor(onEvent: (kind: number, id: number, a: number, b: number, bytes?: Buffer) => void);
   /**
-   * Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
-   * pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
+   * Queues a process and returns its id, a negative error number, or both for a process that has failed already but has an id,
+   * pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; `env` defaults to this
    * process's own. `stdio` has a descriptor or one of `STDIO` per entry, and `extras` bits of `EXTRA`.
    */
   spawn(file: string, args: string, env: string | undefined | null, cwd: string | undefined | null, detached: boolean, uid: number | undefined | null, gid: number | undefined | null, stdio: Array<number>, collectLimit: number, extras: number): number;
-  /** Whether the program runs already; if not, asks for the "started" event. */
+  /** Returns true if the program runs already; otherwise requests the "started" event. */
   announce(id: number): boolean;
-  /** Blocks until the program runs: its process id, or a negative error number. */
+  /** Blocks until the program runs and returns its process id, or a negative error number. */
   waitStarted(id: number): number;
-  /** Whether the process has ended, told or not. */
+  /** Returns true if the process has ended, reported or not. */
   hasEnded(id: number): boolean;
-  /** Signals the process: 0, or a negative error number. */
+  /** Signals the process. Returns 0, or a negative error number. */
   kill(id: number, signal: number): number;
   /**
-   * Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" comes then. 0, or a
-   * negative error number: ESRCH when there is nothing to be found, as of one that has ended and was not started as a tree.
+   * Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" follows. Returns
+   * 0, or a negative error number: ESRCH if nothing is found, as for a process that has ended and was not started as a tree.
    */
   endTree(id: number, startedAsTree: boolean, signal: number, graceMs: number): number;
-  /** Reads a stream, 256 KiB from now on. */
+  /** Starts reading a stream, with a window of 256 KiB. */
   flow(id: number, stream: number): void;
-  /** How often the event loop has looked at its descriptors. It counts a look before it looks. */
+  /** The number of times the event loop has looked at its descriptors. A look is counted before it happens. */
   looks(): number;
   /**
-   * Whether the engine knew the end of the process when the event loop began to look at its descriptors the last time:
-   * whatever the process left in them has been seen in this turn, or is about to be.
+   * Returns true if the engine knew the end of the process when the event loop last began to look at its descriptors: all data
+   * that the process left in them has been seen in this turn, or is about to be.
    */
   endedBeforeLook(id: number): boolean;
-  /** Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them. */
+  /** Stops collecting a stream. With `isUnseen`, the bytes so far arrive as a "data" event: the loop has not looked for them. */
   uncollect(id: number, stream: number, isUnseen: boolean): Uncollected;
-  /** Gives a stream's descriptor away. */
+  /** Hands over a stream's descriptor. */
   take(id: number, stream: number): Taken;
-  /** Whether a stream ended without a byte, and nobody has read from it. */
+  /** Returns true if a stream ended without a byte, and nothing has been read from it. */
   isAtEnd(id: number, stream: number): boolean;
-  /** Whether nobody holds the child's end of a stream any more, whatever is left to be read. */
+  /** Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read. */
   hasHungUp(id: number, stream: number): boolean;
   /** Closes a stream. */
   closeStream(id: number, stream: number): void;
-  /** After the exit: closes stdin, empties what nobody touched, and says which of those have not ended. */
+  /** After the exit: closes stdin, drains the untouched streams, and returns those that have not ended. */
   drain(id: number): Array<number>;
-  /** Blocks until every process asked for here has been started or has failed. */
+  /** Blocks until every process requested here has started or failed. */
   flush(): void;
-  /** The same for those asked for anywhere in this process, which is about to end. */
+  /** Does the same for the processes requested anywhere in this process, which is about to end. */
   flushAll(): void;
-  /** Whether the port keeps the event loop alive. */
+  /** Sets whether the port keeps the event loop alive. */
   setReferenced(referenced: boolean): void;
 }
 
-/** How a process that was waited for ended. */
+/** The outcome of a process run to its end. */
 export interface Ran {
-  /** 0 or what went wrong, as a negative number. */
+  /** 0, or the error number, negated. */
   error: number;
   /** Its id; 0 when it could not be started. */
   pid: number;
-  /** The exit code, -1 when a signal ended it or it is not known. */
+  /** The exit code; -1 if a signal ended it or the code is unknown. */
   code: number;
   /** The signal that ended it, or 0. */
   signal: number;
-  /** By descriptor: what came out of each pipe but stdin's. None when it could not be started. */
+  /** Output of each pipe except stdin, by descriptor. `None` if the process could not be started. */
   outputs?: Array<Buffer | undefined | null>;
-  /** What it used, by the places of `FIGURE`, where the request asks for it and it is known. */
+  /** Resource usage, indexed by `FIGURE`, if requested and known. */
   figures?: Array<number>;
 }
 
-/** What is left of a stream that is given away. */
+/** The remainder of a stream that is handed over. */
 export interface Taken {
   /** The descriptor, -1 when the stream has ended. */
   fd: number;
-  /** What was read but not seen yet. */
+  /** Bytes read but not delivered yet. */
   bytes: Buffer;
 }
 
-/** What a stream had collected so far. */
+/** The collected part of a stream. */
 export interface Uncollected {
-  /** Whether it has ended. */
+  /** True if the stream has ended. */
   ended: boolean;
   /** The bytes so far. */
   bytes: Buffer;

@@ -6,7 +6,7 @@ export interface Subject {
   readonly version: string;
 }
 
-/** What is inside the addons, in CycloneDX 1.5, as `npm sbom` writes for the packages of JavaScript. */
+/** Lists the crates inside the addons, in CycloneDX 1.5, the format of `npm sbom` for JavaScript packages. */
 export function billOfMaterials(subject: Subject, crates: readonly CrateInside[]): string {
   const components = crates.map(({ name, version, license }) => ({
     type: 'library',
@@ -34,7 +34,7 @@ export function billOfMaterials(subject: Subject, crates: readonly CrateInside[]
     ],
   };
   const head = { bomFormat: 'CycloneDX', specVersion: '1.5', version: 1 };
-  // By its content: the same sources make the same file.
+  // Derived from the content: the same sources produce the same file.
   const serialNumber = `urn:uuid:${uuidOf(JSON.stringify(body))}`;
   return `${JSON.stringify({ ...head, serialNumber, ...body }, null, 2)}\n`;
 }

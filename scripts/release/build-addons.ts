@@ -5,16 +5,16 @@ import { crates, type Target } from '../targets.mjs';
 import type { BuiltTarget } from './pack.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
 
-/** The glibc to link against, well below the one a Node needs: more systems load the addon, and none loses by it. */
+/** The glibc to link against, well below the one that Node needs: more systems can load the addon, at no cost. */
 const GLIBC = '2.17';
 
 export interface BuildOptions {
   readonly root: string;
-  /** Where cargo-zigbuild and zig are. */
+  /** Folder of cargo-zigbuild and zig. */
   readonly programs: string;
 }
 
-/** Builds both addons for one platform. An interrupted build goes on where it was. */
+/** Builds both addons for one platform. An interrupted build continues where it stopped. */
 export function buildAddons(target: Target, { root, programs }: BuildOptions): BuiltTarget {
   const sysroot = ask('rustc', ['--print', 'sysroot']);
   if (sysroot === undefined || ask('cargo', ['--version']) === undefined) {
@@ -46,17 +46,17 @@ export function buildAddons(target: Target, { root, programs }: BuildOptions): B
   return { target, addons: Object.fromEntries(addons) as Record<string, string> };
 }
 
-/** Folders of this machine that a compiler may write into what it makes. */
+/** Folders of this machine that a compiler may write into its output. */
 export function machinePaths(root: string): string[] {
   const sysroot = ask('rustc', ['--print', 'sysroot']) ?? '';
-  // Of what belongs to the system every machine has the same.
+  // Short paths belong to the system and are the same on every machine.
   return [root, homedir(), cargoHome(), sysroot].filter((path) => path.length > 4);
 }
 
 /**
- * Whether Rust's standard library is built too, from its source, because there is none for the target.
+ * Returns true if Rust's standard library must be built from source too, because none is installed for the target.
  *
- * @throws {ReleaseError} if there is neither one, nor rustup, nor the source.
+ * @throws {ReleaseError} if the library, rustup and the source are all missing.
  */
 function standardLibrary(target: Target, sysroot: string): boolean {
   const libraries = join(sysroot, 'lib', 'rustlib');
@@ -84,7 +84,7 @@ function rustFlags({ libc }: Target, root: string, sysroot: string): string[] {
   ];
   return [
     ...folders.map(([from, to]) => `--remap-path-prefix=${from}=${to}`),
-    // Without it rustc links musl in, which an addon cannot have: its Node has one already.
+    // Stops rustc from linking musl in, which an addon must not contain: its Node already has it.
     ...(libc === 'musl' ? ['-Ctarget-feature=-crt-static'] : []),
   ];
 }

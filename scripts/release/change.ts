@@ -1,4 +1,4 @@
-// `npm run change`: asks what a change is, and writes it into .changeset.
+// `npm run change`: asks for a description of the change, and writes it into .changeset.
 import { join } from 'node:path';
 import { obtainTools } from './registry.ts';
 import { run } from './say.ts';

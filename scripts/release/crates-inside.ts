@@ -1,4 +1,4 @@
-// The crates of others that are compiled into the addons, by what cargo has resolved.
+// Third-party crates that are compiled into the addons, as resolved by cargo.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ export interface CrateInside {
   /** An SPDX expression. */
   readonly license: string;
   readonly authors: readonly string[];
-  /** The licence texts that its folder holds. */
+  /** The licence texts in its folder. */
   readonly texts: readonly string[];
 }
 
@@ -30,7 +30,7 @@ interface Metadata {
   };
 }
 
-/** Sorted by name. Our own crates, macros and what only builds the addons are left out: no code of theirs is shipped. */
+/** Returns them sorted by name. Our own crates, macros and build dependencies are excluded: none of their code is shipped. */
 export function cratesInside(root: string): CrateInside[] {
   const triples = targets.flatMap(({ triple }) => ['--filter-platform', triple]);
   const { packages, resolve } = JSON.parse(
@@ -45,7 +45,7 @@ export function cratesInside(root: string): CrateInside[] {
   const nodes = new Map(resolve.nodes.map((node) => [node.id, node]));
   const ours = new Set<string>(Object.values(crates));
   const toVisit = packages.filter(({ name }) => ours.has(name)).map(({ id }) => id);
-  // A set that grows while it is read visits what is added.
+  // Iteration over a set includes the entries added meanwhile.
   const found = new Set(toVisit);
   for (const id of found) {
     for (const { pkg, dep_kinds: kinds } of nodes.get(id)?.deps ?? []) {
@@ -66,7 +66,7 @@ export function cratesInside(root: string): CrateInside[] {
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 }
 
-/** With a choice of licences MIT is taken, which is ours too. */
+/** If licences can be chosen, MIT is used, which is ours too. */
 function licenseTexts(folder: string): string[] {
   const files = readdirSync(folder).filter((name) => /^(?:licen[cs]e|copying|notice)/i.test(name));
   const mit = files.filter((name) => /mit/i.test(name));

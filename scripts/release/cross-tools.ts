@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ask, ReleaseError, run, say } from './say.ts';
 
-/** Zig links for any Linux and brings the symbols of every glibc; both come as wheels, for any machine with a Python. */
+/** Zig links for any Linux and includes the symbols of every glibc; both are wheels, for any machine with Python. */
 const tools = ['cargo-zigbuild==0.24.0', 'ziglang==0.17.1'];
 
-/** Installs the tools that build for other systems, once; returns the folder of their programs. */
+/** Installs the cross-compilation tools once; returns the folder of their programs. */
 export function obtainCrossTools(cache: string): string {
   const folder = join(cache, 'cross');
   const programs = join(folder, 'bin');

@@ -10,8 +10,8 @@ interface Manifest {
 }
 
 /**
- * The declaration files that a program which imports the package can see: those its manifest names, and what they import. The
- * compiler makes one of every file, and most describe what nobody outside can reach.
+ * Returns the declaration files visible to a program that imports the package: those named in its manifest, and their
+ * imports. The compiler emits one per file, and most describe internals that cannot be imported.
  *
  * @returns paths in the package
  * @throws {Error} if one of them is missing
@@ -38,7 +38,7 @@ export function isDeclaration(path: string): boolean {
   return DECLARATION.test(path);
 }
 
-/** Every path of a declaration in it, at any depth. */
+/** Yields every path of a declaration in it, at any depth. */
 function* declarationsIn(value: unknown): Generator<string> {
   if (typeof value === 'string') {
     if (isDeclaration(value)) yield value;

@@ -1,10 +1,9 @@
-// What a shared object of Linux says about itself: enough of ELF to know where an addon loads.
+// Reads the headers of a Linux shared object: enough of ELF to know where an addon loads.
 export interface Addon {
-  /** Of its header: 62 for x64, 183 for arm64. */
+  /** `e_machine` of its header: 62 for x64, 183 for arm64. */
   readonly machine: number;
-  /** The libraries it needs. */
   readonly needs: readonly string[];
-  /** The versions of symbols it asks of them: `GLIBC_2.17`. */
+  /** The symbol versions it requires of them: `GLIBC_2.17`. */
   readonly versions: readonly string[];
 }
 
@@ -29,7 +28,7 @@ export function readAddon(file: Buffer): Addon {
 
 interface Section {
   readonly type: number;
-  /** The number of another section: here, of the one with its texts. */
+  /** Index of another section: here, the one with its strings. */
   readonly link: number;
   readonly bytes: Buffer;
 }
@@ -59,7 +58,7 @@ function neededBy(entries: Buffer, texts: Buffer): string[] {
   return needs;
 }
 
-/** A list of libraries, each with the list of the versions it must have. */
+/** Parses a list of libraries, each with a list of required versions. */
 function versionsIn(bytes: Buffer, texts: Buffer): string[] {
   const versions: string[] = [];
   for (let at = 0, isMore = bytes.length > 0; isMore;) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { ask, run, say } from './say.ts';
 
 const QEMU = '/usr/bin/qemu-aarch64-static';
-/** The libraries of glibc for arm64. */
+/** The arm64 libraries of glibc. */
 export const ARM64_LIBRARIES = '/usr/aarch64-linux-gnu';
 
 const packages = [
@@ -13,7 +13,7 @@ const packages = [
   'libatomic1-arm64-cross',
 ];
 
-/** The program that runs those of arm64; undefined, and said in a sentence, where it cannot be installed. */
+/** Returns the program that runs arm64 programs; undefined, with a message, if it cannot be installed. */
 export function obtainEmulator(): string | undefined {
   if (existsSync(QEMU) && existsSync(ARM64_LIBRARIES)) return QEMU;
   const command = `apt-get install -y --no-install-recommends ${packages.join(' ')}`;

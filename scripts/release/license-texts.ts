@@ -1,6 +1,6 @@
 import type { CrateInside } from './crates-inside.ts';
 
-/** Licences that may be inside an addon, one of them for each crate. */
+/** Licences accepted inside an addon; each crate needs one of them. */
 const accepted = new Set(['MIT', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', 'Zlib', 'Unicode-3.0']);
 
 const mit = `Permission is hereby granted, free of charge, to any person obtaining a copy of this software and associated
@@ -17,7 +17,7 @@ COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER LIABILITY, WHETHER I
 OTHERWISE, ARISING FROM, OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE SOFTWARE.`;
 
 /**
- * The file that goes with the addons, as the licences of what is inside ask for.
+ * Writes the file that accompanies the addons, as required by the licences of the crates inside.
  *
  * @throws For a crate under a licence that is not accepted, or without a text.
  */
@@ -36,7 +36,7 @@ function title({ name, version, license, authors }: CrateInside): string {
 }
 
 function textOf({ name, version, license, authors, texts }: CrateInside): string {
-  // `A OR B/C`: one that is accepted is enough. `A AND B` is not split, so that a person looks at it.
+  // `A OR B/C`: one accepted licence is enough. `A AND B` is not split, and so needs a decision by a person.
   const choices = license.split(/ OR |\//);
   if (!choices.some((choice) => accepted.has(choice))) {
     throw new Error(

@@ -4,7 +4,10 @@ import { crates, targets } from '../targets.mjs';
 import type { BuiltTarget } from './pack.ts';
 import { thisLibc } from './this-libc.ts';
 
-/** What scripts/build-native.mjs has built for this machine, beside each native.cjs: one platform, or none. */
+/**
+ * Finds the addons that scripts/build-native.mjs has built for this machine, next to each native.cjs: for one platform, or
+ * none.
+ */
 export function localAddons(root: string): BuiltTarget[] {
   const libc = thisLibc() === 'glibc' ? 'gnu' : 'musl';
   return targets

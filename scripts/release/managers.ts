@@ -3,15 +3,15 @@ import { delimiter, join } from 'node:path';
 
 export interface Manager {
   readonly name: string;
-  /** The program and its arguments that install the app of the folder, without a lock file and without scripts. */
+  /** Program and arguments that install the app in the folder, without a lock file and without scripts. */
   readonly install: readonly string[];
-  /** Node's flags to find what was installed. */
+  /** Flags for Node to find the installed packages. */
   readonly flags: readonly string[];
-  /** Writes what it is configured with into the folder of the app. */
+  /** Writes the manager's configuration into the app's folder. */
   configure(app: string, registry: string, cache: string): void;
 }
 
-/** @param tools the folder that pnpm and Yarn are installed in */
+/** @param tools the folder with pnpm and Yarn */
 export function managers(tools: string): Manager[] {
   const inTools = (path: string): string => join(tools, 'node_modules', path);
   return [
@@ -29,7 +29,7 @@ export function managers(tools: string): Manager[] {
       configure: (app, registry, cache) => {
         write(app, '.npmrc', `registry=${registry}\n`);
         const settings = { registry, storeDir: join(cache, 'store'), cacheDir: cache };
-        // What is to be proved was published a moment ago.
+        // The packages under test were published a moment ago.
         write(app, 'pnpm-workspace.yaml', yaml({ ...settings, minimumReleaseAge: 0 }));
       },
     },
@@ -55,7 +55,7 @@ export function managers(tools: string): Manager[] {
       install: [inTools('@yarnpkg/cli-dist/bin/yarn.js'), 'install', '--no-immutable'],
       flags: ['--require', './.pnp.cjs', '--loader', './.pnp.loader.mjs'],
       configure: (app, registry, cache) => {
-        // Otherwise the folder would belong to a project above it.
+        // Without it, the folder would belong to a project above it.
         write(app, 'yarn.lock', '');
         write(
           app,
@@ -75,16 +75,18 @@ export function managers(tools: string): Manager[] {
   ];
 }
 
-/** Every JSON is YAML. */
+/** Writes one line per setting, so that others can follow: all JSON is valid YAML. */
 function yaml(settings: object): string {
-  return `${JSON.stringify(settings, null, 2)}\n`;
+  return Object.entries(settings)
+    .map(([name, value]) => `${name}: ${JSON.stringify(value)}\n`)
+    .join('');
 }
 
 function write(app: string, name: string, text: string): void {
   writeFileSync(join(app, name), text);
 }
 
-/** Under `npm run` npm names itself; otherwise it is what PATH has. */
+/** Returns npm's path: `npm run` passes it, otherwise it is found on PATH. */
 export function npmCli(): string {
   const named = process.env['npm_execpath'];
   if (named !== undefined && /npm-cli\.[cm]?js$/.test(named)) return named;

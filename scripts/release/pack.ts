@@ -1,5 +1,5 @@
-// Packs what npm publishes. The packages in packages/ do not name their platform packages, because no clone could be
-// installed before a release: here they get them.
+// Packs the published packages. Those in packages/ do not list their platform packages, because a clone could not be
+// installed before a release: they are added here.
 import { execFileSync } from 'node:child_process';
 import {
   cpSync,
@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Comment, parse, type Token } from 'acorn';
-import type { CrateInside } from './crates-inside.ts';
+import { cratesInside } from './crates-inside.ts';
 import { isDeclaration, visibleDeclarations } from './declarations.ts';
 import type { Target } from '../targets.mjs';
 import { writePlatformPackage } from './platform-package.ts';
@@ -26,25 +26,27 @@ export interface PackOptions {
   readonly root: string;
   /** Platforms whose addons are built. */
   readonly built: readonly BuiltTarget[];
-  /** Where the tarballs go; emptied before. */
+  /** Output folder for the tarballs; emptied first. */
   readonly into: string;
-  readonly crates?: readonly CrateInside[];
 }
 
-interface Manifest {
+export interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
 
-/** Returns the tarballs in the order they are published in: platform packages first, so that no install misses them. */
-export function pack({ root, built, into, crates }: PackOptions): string[] {
+/** Returns the tarballs in publishing order: platform packages first, so that no install misses them. */
+export function pack({ root, built, into }: PackOptions): string[] {
   rmSync(into, { recursive: true, force: true });
   const staged = join(into, 'staged');
   mkdirSync(staged, { recursive: true });
   const version = commonVersion(root);
+  const crates = built.length > 0 ? cratesInside(root) : [];
   for (const { target, addons } of built) {
     const folder = join(staged, `native-${target.name}`);
-    writePlatformPackage(folder, { root, target, version, addons, ...(crates && { crates }) });
+    writePlatformPackage(folder, { root, target, version, addons, crates });
   }
   const natives = Object.fromEntries(built.map(({ target }) => [target.package, version]));
   const packages = packageFolders(root);
@@ -55,7 +57,7 @@ export function pack({ root, built, into, crates }: PackOptions): string[] {
   return tarballs;
 }
 
-/** Platform packages have the version of the packages that load them, so there is one for all. */
+/** Returns the version of all packages: platform packages have the version of the packages that load them. */
 export function commonVersion(root: string): string {
   const versions = new Map(
     packageFolders(root).map((name) => [name, readManifest(join(root, 'packages', name)).version]),
@@ -68,7 +70,7 @@ export function commonVersion(root: string): string {
   return version;
 }
 
-/** What is published from packages/. */
+/** Lists the published folders of packages/. */
 export function packageFolders(root: string): string[] {
   return readdirSync(join(root, 'packages')).filter((name) =>
     existsSync(join(root, 'packages', name, 'package.json')),
@@ -76,9 +78,9 @@ export function packageFolders(root: string): string[] {
 }
 
 /**
- * Copies what npm would pack, without the declarations that no program can see, and with the platform packages in the manifest
- * of those that load an addon. Files of the compiler lose the comment that names their map: no package holds one, and bundlers
- * would warn that it is missing.
+ * Copies the files that npm would pack, without declarations that no program can import, and adds the platform packages to
+ * the manifest of packages that load an addon. The source map comment of compiled files is removed: the packages contain no
+ * maps, and bundlers would warn about missing ones.
  */
 function stage(from: string, to: string, natives: Readonly<Record<string, string>>): void {
   const listed = npm(['pack', '--dry-run', '--json'], from);
@@ -100,7 +102,7 @@ function stage(from: string, to: string, natives: Readonly<Record<string, string
   writeFileSync(join(to, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-/** Modules that had types alone, and that no program imports: each takes a block of 4 KiB on disk. */
+/** Finds modules that only had types and that no program imports: each takes a block of 4 KiB on disk. */
 function emptyModules(folder: string, paths: readonly string[]): Set<string> {
   const programs = paths.filter((path) => /\.[cm]?js(on)?$/.test(path));
   const used = new Set(
@@ -117,7 +119,7 @@ function emptyModules(folder: string, paths: readonly string[]): Set<string> {
   return new Set(programs.filter(isEmpty));
 }
 
-/** Without the comment that names the map. Programs are without all comments: editors show those of the declarations. */
+/** Copies without the source map comment. Programs lose all comments: editors show those of the declarations. */
 function copyBare(from: string, to: string): void {
   const text = readFileSync(from, 'utf8').replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
   writeFileSync(
@@ -130,7 +132,7 @@ function copyBare(from: string, to: string): void {
 
 const indents = /^(?: {4})+/gm;
 
-/** The line of an interpreter, and comments for bundlers and of licences. */
+/** Interpreter lines, and comments read by bundlers or about licences. */
 const isRead = /^#!|[@#]__\w+__|Ignore|@vite|@license|@preserve|^\/\*!/;
 
 function withoutComments(text: string, isCommonJs: boolean): string {
@@ -147,7 +149,7 @@ function withoutComments(text: string, isCommonJs: boolean): string {
     let from = start;
     while (bare[from - 1] === ' ') from -= 1;
     const isWholeLine = (from === 0 || bare[from - 1] === '\n') && bare[end] === '\n';
-    // Within a line it stands for a space, or for the end of the line.
+    // Within a line, a comment stands for a space or a line end.
     const between = isWholeLine ? '' : comment.includes('\n') ? '\n' : ' ';
     bare =
       bare.slice(0, isWholeLine ? from : start) + between + bare.slice(isWholeLine ? end + 1 : end);
@@ -155,7 +157,7 @@ function withoutComments(text: string, isCommonJs: boolean): string {
   return withTabs(bare, isCommonJs);
 }
 
-/** A tab for each four spaces that begin a line of code: a tenth of all bytes. Lines within a text stay as they are. */
+/** Replaces four leading spaces of code lines by a tab: a tenth of all bytes. Lines within a text are unchanged. */
 function withTabs(text: string, isCommonJs: boolean): string {
   const texts: Token[] = [];
   parse(text, {
@@ -174,6 +176,14 @@ function tabs(spaces: string): string {
   return '\t'.repeat(spaces.length / 4);
 }
 
+/** Reads the package.json in a tarball. */
+export function manifestOf(tarball: string): Manifest {
+  const text = execFileSync('tar', ['-xzOf', tarball, 'package/package.json'], {
+    encoding: 'utf8',
+  });
+  return JSON.parse(text) as Manifest;
+}
+
 function npmPack(folder: string, into: string): string {
   const [{ filename }] = JSON.parse(
     npm(['pack', '--json', '--pack-destination', into], folder),
@@ -190,6 +200,6 @@ function npm(args: string[], cwd: string): string {
   });
 }
 
-function readManifest(folder: string): Manifest {
+export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
 }

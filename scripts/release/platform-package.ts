@@ -9,13 +9,13 @@ export interface PlatformPackage {
   readonly root: string;
   readonly target: Target;
   readonly version: string;
-  /** The files of the addons, by the folder of the package that loads each. */
+  /** The addon files, by the folder of the package that loads each. */
   readonly addons: Readonly<Record<string, string>>;
-  /** What is compiled into them; without it neither the licences nor the bill of materials are written. */
-  readonly crates?: readonly CrateInside[];
+  /** Third-party crates compiled into them, for the licences and the bill of materials. */
+  readonly crates: readonly CrateInside[];
 }
 
-/** Writes the package of one platform: the addons, and what native.cjs checks before it loads one. */
+/** Writes the package of one platform: the addons, and the data that native.cjs checks before loading one. */
 export function writePlatformPackage(
   folder: string,
   { root, target, version, addons, crates: inside }: PlatformPackage,
@@ -49,14 +49,13 @@ export function writePlatformPackage(
     libc: [libc],
     engines: { node: '>=22' },
     publishConfig: { access: 'public' },
-    // Yarn would keep it in an archive, from which nothing can be loaded.
+    // Yarn would keep it in an archive, from which addons cannot be loaded.
     preferUnplugged: true,
     redline: { bytes },
   };
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
   writeFileSync(join(folder, 'README.md'), readme(manifest.name, manifest.description));
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'));
-  if (inside === undefined) return;
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.txt'), licenseTexts(inside));
   writeFileSync(
     join(folder, 'sbom.cdx.json'),

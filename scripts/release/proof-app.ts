@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ReleaseError } from './say.ts';
 
-/** What the app of the proofs prints. */
+/** Output of the app of the proofs. */
 export interface Served {
   readonly node: string;
   readonly arch: string;
@@ -12,9 +12,9 @@ export interface Served {
   readonly spawn: { readonly name: string; readonly reason?: string };
   readonly status: number;
   readonly answer: string;
-  /** Of a child. */
+  /** Output of a child. */
   readonly output: string;
-  /** What RedlineFactory wrote into Nest's log. */
+  /** Lines that RedlineFactory wrote to Nest's log. */
   readonly lines: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const peers = {
   rxjs: '^7.8.2',
 };
 
-/** Makes an empty folder with an app that asks for `version` of the packages. */
+/** Creates an empty folder with an app that depends on `version` of the packages. */
 export function writeApp(folder: string, version: string, source: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -40,7 +40,7 @@ export function writeApp(folder: string, version: string, source: string): strin
   return folder;
 }
 
-/** An environment in which there is node and nothing else: no compiler, no configuration of this machine. */
+/** Returns an environment with node only: without a compiler or this machine's configuration. */
 export function bareEnvironment(folder: string): NodeJS.ProcessEnv {
   const programs = join(folder, 'bin');
   const home = join(folder, 'home');
@@ -51,7 +51,7 @@ export function bareEnvironment(folder: string): NodeJS.ProcessEnv {
   return { PATH: programs, HOME: home, NO_COLOR: '1', CI: '1' };
 }
 
-/** Runs the app, and returns what it prints. */
+/** Runs the app and returns its output. */
 export async function serve(
   folder: string,
   program: readonly string[],
@@ -63,7 +63,7 @@ export async function serve(
 }
 
 /**
- * @param isEmulated where no child can borrow the memory of its parent: Node starts it
+ * @param isEmulated under emulation, a child cannot borrow the memory of its parent: Node starts it
  * @throws {ReleaseError} unless the engines have served the requests and started the child, and Nest's log says so once.
  */
 export function expectNative(served: Served, where: string, isEmulated = false): void {

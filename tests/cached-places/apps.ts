@@ -5,7 +5,13 @@ import type { AddressInfo } from 'node:net';
 import type { RequestListener, Server } from 'node:http';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answersOf, createServer, engine, serverFactory, type AnswerStats } from '@redline/http';
+import {
+  responseStoreOf,
+  createServer,
+  engine,
+  serverFactory,
+  type ResponseStoreStats,
+} from '@redline/http';
 import {
   JsonCache,
   memoryStore,
@@ -47,7 +53,7 @@ export interface App {
   readonly lines: string[];
   /** How often the handler ran. */
   runs(): number;
-  stats(): AnswerStats;
+  stats(): ResponseStoreStats;
   raw(...head: string[]): Promise<string>;
   text(path: string, headers?: Record<string, string>): Promise<string>;
 }
@@ -84,7 +90,7 @@ export async function startApp(
     port,
     lines,
     runs: () => runs,
-    stats: () => answersOf(server)!.stats(),
+    stats: () => responseStoreOf(server)!.stats(),
     raw: (...head) => rawRequest(port, head),
     text: async (path, headers = {}) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),

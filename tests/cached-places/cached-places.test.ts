@@ -341,13 +341,13 @@ describe('The engine before Redis', { skip: skip || noRedis, timeout: 600_000 },
     for (const [name, drop] of Object.entries(drops)) {
       const before = await fill(app, '/items/7');
       await drop();
-      await until(`the push of ${name}`, () => app.stats().answers === 0);
+      await until(`the push of ${name}`, () => app.stats().responses === 0);
       assert.notEqual(await app.raw(line), before, name);
     }
     await fill(app, '/items/7');
     await client.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
     await client.call('CLIENT', 'KILL', 'TYPE', 'pubsub').catch(() => {});
-    await until('the loss', () => app.stats().answers === 0);
+    await until('the loss', () => app.stats().responses === 0);
     await until('a connection for invalidations', () => store.isCoherent);
     await fill(app, '/items/7');
   });

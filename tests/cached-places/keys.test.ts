@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { RequestListener, Server } from 'node:http';
 import { describe, it, type TestContext } from 'node:test';
 import { Controller, Get, Module, Req } from '@nestjs/common';
-import { answersOf, createServer, serverFactory } from '@redline/http';
+import { responseStoreOf, createServer, serverFactory } from '@redline/http';
 import { JsonCacheModule, JsonCache as Cached, RedlineFactory } from '@redline/nest';
 import { JsonCache } from '@redline/response-cache';
 import { cached } from '@redline/response-cache/express';
@@ -209,7 +209,7 @@ describe('A request for a cached route', { skip, timeout: 300_000 }, () => {
         asked += 1;
       }
       assert.ok(asked > 200);
-      if (name.includes('engine')) assert.ok(answersOf(server)!.stats().hits > 0);
+      if (name.includes('engine')) assert.ok(responseStoreOf(server)!.stats().hits > 0);
     });
   }
 

@@ -4,6 +4,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 
+/** A registry that does not answer is not waited for. */
+const INSTALL_MS = 600_000;
+
 interface Manifest {
   devDependencies: Record<string, string>;
 }
@@ -30,7 +33,7 @@ export async function installedCopy(
     await writeFile(manifest, JSON.stringify(read));
     const quiet = ['--no-audit', '--no-fund', '--no-package-lock', '--loglevel=error'];
     const install = ['install', '--ignore-scripts', '--prefer-offline', ...quiet];
-    await promisify(execFile)('npm', install, { cwd: folder });
+    await promisify(execFile)('npm', install, { cwd: folder, timeout: INSTALL_MS });
     return { folder, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();

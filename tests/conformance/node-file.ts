@@ -37,7 +37,7 @@ export interface Outcome {
 const LONGEST_MS = 40_000;
 /** A process that the test left behind may hold its output open. */
 const LAST_OUTPUT_MS = 1000;
-const MOST_OUTPUT = 20_000;
+const MAX_OUTPUT = 20_000;
 /** Tests that must run alone share this port; another run of the suite on this machine has another. */
 const PORT = 20_000 + Math.trunc(Math.random() * 10_000);
 
@@ -59,7 +59,7 @@ export async function runFile(
   });
   let output = '';
   const collect = (chunk: Buffer) => {
-    if (output.length < MOST_OUTPUT) output += chunk;
+    if (output.length < MAX_OUTPUT) output += chunk;
   };
   child.stdout.on('data', collect);
   child.stderr.on('data', collect);

@@ -2,11 +2,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
-import { connect, createServer, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { engine } from '@redline/http';
+import { freePort } from '@redline/services';
 import { installedCopy } from './installed-copy.ts';
 
 const WORKERS = 2;
@@ -14,6 +15,8 @@ const RELOADS = 3;
 const CLIENTS = 8;
 /** Before its own limit a worker ends by itself: its idle connections stay for 5 s. */
 const KILL_TIMEOUT_MS = 15_000;
+/** What takes longer will not come: a command of PM2, both workers, a response. */
+const PATIENCE_MS = 60_000;
 
 interface Load {
   readonly pids: Set<number>;
@@ -37,7 +40,7 @@ export async function run(): Promise<boolean> {
   const env = { ...rest, PM2_HOME: join(copy.folder, 'home'), PORT: String(port) };
   const pm2 = async (...args: string[]): Promise<string> => {
     const file = join(copy.folder, 'node_modules/pm2/bin/pm2');
-    const options = { cwd: copy.folder, env };
+    const options = { cwd: copy.folder, env, timeout: PATIENCE_MS, killSignal: 'SIGKILL' } as const;
     return (await promisify(execFile)(process.execPath, [file, ...args], options)).stdout;
   };
   const load: Load = { pids: new Set(), engines: new Set(), responses: 0, repeated: 0, lost: [] };
@@ -77,7 +80,7 @@ export async function run(): Promise<boolean> {
 
 /** `pm2 start` does not wait for that. */
 async function listening(port: number): Promise<void> {
-  for (;;) {
+  for (const late = AbortSignal.timeout(PATIENCE_MS); ; late.throwIfAborted()) {
     const socket = connect(port, '127.0.0.1');
     const isConnected = await once(socket, 'connect').then(
       () => true,
@@ -91,7 +94,9 @@ async function listening(port: number): Promise<void> {
 
 /** Both workers, as soon as both have given a response. */
 async function bothOf({ pids }: Load): Promise<Set<number>> {
-  while (pids.size < WORKERS) await sleep(20);
+  for (const late = AbortSignal.timeout(PATIENCE_MS); pids.size < WORKERS; late.throwIfAborted()) {
+    await sleep(20);
+  }
   return new Set(pids);
 }
 
@@ -116,7 +121,8 @@ async function get(
   agent: Agent,
   load: Load,
 ): Promise<{ pid: number; engine: string }> {
-  const sent = request({ host: '127.0.0.1', port, agent });
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  const sent = request({ host: '127.0.0.1', port, agent, signal });
   sent.end();
   try {
     const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -129,13 +135,4 @@ async function get(
     load.repeated += 1;
     return await get(port, agent, load);
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -35,14 +35,12 @@ function left() {
 const turn = () => new Promise((done) => setTimeout(done, 2));
 
 /** What is left once nothing of a single connection or child is, or as long as such things go on to be there. */
-async function settled(before) {
+async function untilNoneLeft(before) {
   for (let turns = 0; ; turns++) {
     await turn();
     const after = left();
-    const isSettled = ['pidfd', 'socket'].every(
-      (kind) => (after[kind] ?? 0) <= (before[kind] ?? 0),
-    );
-    if (isSettled || turns > 1000) return after;
+    const isDone = ['pidfd', 'socket'].every((kind) => (after[kind] ?? 0) <= (before[kind] ?? 0));
+    if (isDone || turns > 1000) return after;
   }
 }
 
@@ -64,7 +62,7 @@ async function http(n) {
   command(0);
   const { name, reason } = redline.engine();
   await new Promise((done) => server.close(done));
-  return { outcome, fired, engine: name, reason, before, after: await settled(before) };
+  return { outcome, fired, engine: name, reason, before, after: await untilNoneLeft(before) };
 }
 
 async function spawn(n) {
@@ -82,7 +80,7 @@ async function spawn(n) {
   const fired = command('fired');
   command(0);
   const { name, reason } = redline.engine();
-  const after = await settled(before);
+  const after = await untilNoneLeft(before);
   // What has failed once works the next time.
   const again = await new Promise((done) => {
     const child = redline.spawn('true');

@@ -62,7 +62,7 @@ export function copyPackage(name: string, to: string): void {
 /** Puts a platform package into `scope`, whatever its target, with the addons of this machine; returns its folder. */
 export function addPlatform(scope: string, target: Target, version = commonVersion(root)): string {
   const folder = join(scope, `native-${target.name}`);
-  writePlatformPackage(folder, { root, target, version, addons: local!.addons });
+  writePlatformPackage(folder, { root, target, version, addons: local!.addons, crates: [] });
   return folder;
 }
 

@@ -44,19 +44,20 @@ const limitMs = 120_000;
 const goneMs = 8_000;
 const few = ['--connections', '2'];
 const profile = ['--seconds', '1', '--warmup', '0', ...few];
-const least = ['--restarts', '1', '--blocks', '1'];
+const shortest = ['--restarts', '1', '--blocks', '1'];
 
 /** Each command that starts an app; URL stands for where the copy listens. */
 const commands: Record<string, readonly string[]> = {
   try: ['--yes', '--restarts', '1', ...few],
   doctor: ['--yes', ...profile],
   'doctor --prove': ['--yes', ...profile, '--test', 'true'],
-  bench: ['URL', ...least, '--warmup', '0', ...few],
+  bench: ['URL', ...shortest, '--warmup', '0', ...few],
   stairs: ['URL', '--seconds', '1', '--warmup', '0'],
   flame: ['URL', ...profile],
   deopts: ['URL', ...profile],
+  heap: ['URL', '--rounds', '6', '--per-round', '40', '--warmup', '0', ...few],
   advise: ['URL', ...profile],
-  ci: ['URL', '--base', 'HEAD~1', ...least],
+  ci: ['URL', '--base', 'HEAD~1', ...shortest],
 };
 
 interface Trial {

@@ -23,7 +23,7 @@ export interface Job {
 }
 
 /** Fewer mean that the app is not started as its users do. */
-const leastSucceeded = 4;
+const minSucceeded = 4;
 
 const job = JSON.parse(process.argv[2]!) as Job;
 const app = apps.find(({ name }) => name === job.name)!;
@@ -107,7 +107,7 @@ async function ask(result: AppResult): Promise<void> {
         : reasons.join('; ');
   result.unsteady = comparison.unsteady;
   result.succeeded = node[0]!.exchanges.filter(isSuccess).length;
-  if (result.succeeded < leastSucceeded) {
+  if (result.succeeded < minSucceeded) {
     result.failure = `${result.succeeded} of ${result.asked} requests succeeded`;
   }
   result.exits = node.slice(0, 2).map(({ signal, exit }) => `${signal}: ${exit}`);

@@ -1,10 +1,11 @@
 // `npm run zoo [-- NAME…]`: applications from npm, asked the same on Node and on the engine; see docs/guide/zoo.md.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, release, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { writeResult } from '../../benchmarks/write-result.ts';
 import { apps } from './apps/index.ts';
 import type { Job } from './inside.ts';
 import { installGroup } from './install.ts';
@@ -269,10 +270,5 @@ function kept(): ZooResult {
 
 function keep(change: (before: ZooResult) => ZooResult): void {
   if (values.json === undefined) return;
-  const { apps: rows, ...facts } = change(kept());
-  // An app is a line: what changed between two runs is seen at once.
-  const lines = rows.map((row) => `    ${JSON.stringify(row)}`).join(',\n');
-  const text = JSON.stringify({ ...facts, apps: [] }, undefined, 2);
-  const listed = text.replace('"apps": []', () => `"apps": [\n${lines}\n  ]`);
-  writeFileSync(values.json, `${listed}\n`);
+  writeResult(values.json, change(kept()));
 }

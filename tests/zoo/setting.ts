@@ -9,10 +9,9 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { freePort } from '@redline/services';
 import type { Place, Ports, ZooApp } from './zoo-app.ts';
 
 const programs = join(import.meta.dirname, 'programs');
@@ -92,15 +91,7 @@ export class Setting implements Disposable {
 
 /** Two free ports, which stay the same for every start: bodies contain them. */
 export async function freePorts(): Promise<Ports> {
-  const servers = [createServer(), createServer()];
-  const ports: number[] = [];
-  for (const server of servers) {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    ports.push((server.address() as AddressInfo).port);
-  }
-  for (const server of servers) server.close();
-  return { app: ports[0]!, origin: ports[1]! };
+  return { app: await freePort(), origin: await freePort() };
 }
 
 function writeSite(folder: string): void {

@@ -1,5 +1,5 @@
 // benchmarks/results/zoo.json: what was seen of each app, and the source of docs/guide/zoo.md.
-import type { Interval, TryWord } from '@redline/lab';
+import type { Interval, TryVerdict } from '@redline/lab';
 import type { Difference } from './compare.ts';
 
 export interface ZooResult {
@@ -37,7 +37,7 @@ export interface AppResult {
 /** What `redline try` said. */
 export interface Tried {
   /** `refused` where it measured nothing. */
-  word: TryWord | 'refused';
+  word: TryVerdict | 'refused';
   /** Its last sentence. */
   sentence: string;
   /** The request that it measured. */

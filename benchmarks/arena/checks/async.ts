@@ -3,7 +3,7 @@ import { ask } from '../ask.ts';
 import { anyNumber, type Check, isType } from '../check.ts';
 
 const profiles = ['async'];
-/** Of what was asked for: timers round down. */
+/** Min share of the requested time: timers round down. */
 const LEAST = 0.9;
 
 async function expectWait(port: number, ms: number): Promise<void> {

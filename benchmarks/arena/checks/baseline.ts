@@ -3,7 +3,7 @@ import { ask, bodyOf, type Question, sendParts } from '../ask.ts';
 import { anyNumber, type Check, isType } from '../check.ts';
 import { splitEverywhere } from './split-everywhere.ts';
 
-// The profiles at a fixed rate ask for the same path.
+// The profiles at a fixed rate request the same path.
 const profiles = ['baseline', 'limited-conn', 'latency-10k', 'latency-1m'];
 const path = '/baseline11?a=13&b=42';
 const pauseMs = 30;
@@ -46,7 +46,7 @@ export const baseline: Check[] = [
     name: 'POST adds its body, with and without a content type',
     run: async (port) => {
       await expectSum(port, post('20', { ...typed, 'Content-Length': '2' }), 75);
-      // The load generator names none.
+      // The load generator sends no content type.
       await expectSum(port, post('20', { 'Content-Length': '2' }), 75);
       for (const body of [anyNumber(100, 499), anyNumber(500, 999)]) {
         await expectSum(port, post(String(body), { ...typed, 'Content-Length': '3' }), 55 + body);

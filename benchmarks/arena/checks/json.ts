@@ -49,7 +49,7 @@ export const json: Check[] = [
     profiles,
     name: 'the same is compressed for who accepts it',
     run: async (port) => {
-      // All of them are more than a kilobyte: less need not be worth it to a compressor.
+      // All of them exceed a kilobyte: a compressor may skip smaller ones.
       for (let i = 0; i < 3; i++) await expectItems(port, anySelection(12), 'gzip, br');
     },
   },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { bodyOf, sendParts } from '../ask.ts';
 import { anyNumber } from '../check.ts';
 
-/** The server has read the first part, and has nothing else to read, before the second is sent. */
+/** Long enough for the server to read the first part, and to find no more data, before the second is sent. */
 const pauseMs = 200;
 const atOnce = 256;
 
@@ -38,7 +38,7 @@ function shapes(): Shape[] {
   ];
 }
 
-/** Sends nine shapes of a request, each once for every byte it can be split at: about a thousand. */
+/** Sends nine forms of a request, each split once at every byte: about a thousand requests. */
 export async function splitEverywhere(port: number): Promise<void> {
   const splits = shapes().flatMap(({ request, sum }) =>
     Array.from({ length: request.length - 1 }, (_, i) => ({

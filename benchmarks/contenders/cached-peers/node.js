@@ -1,7 +1,7 @@
 // The cached route on Node: `node.js CONTENDER`, or one thread of CONTENDER in the environment, with the Redis in REDIS_URL and lines in LOG.
 import { once } from 'node:events';
 import process from 'node:process';
-import { answersOf, createServer, serverFactory } from '@redline/http';
+import { responseStoreOf, createServer, serverFactory } from '@redline/http';
 import { engineLines } from '@redline/http/pino';
 import { JsonCache, redisStore, tieredStore } from '@redline/response-cache';
 import { fastifyCache } from '@redline/response-cache/fastify';
@@ -44,10 +44,10 @@ async function byHand() {
 
 async function inTheHook(store) {
   const app = Fastify({ serverFactory });
-  const answers = answersOf(app.server);
-  answers?.log(engineLines(logger));
+  const responses = responseStoreOf(app.server);
+  responses?.log(engineLines(logger));
   logResponses(app, (request, status, ms) => {
-    if (!answers?.writeLine(request, status, ms)) write(request, status, ms);
+    if (!responses?.writeLine(request, status, ms)) write(request, status, ms);
   });
   await app.register(fastifyCache, { cache: new JsonCache({ store, ttl: freshMs }) });
   app.get('/products/:id', { config: { cache: { at: 'hook', identify: 'public' } } }, (request) =>
@@ -64,22 +64,22 @@ function logResponses(app, writeLine) {
   });
 }
 
-/** The second time an answer is the same, the engine keeps it, and gives it and its line from then on. */
+/** The second time a response is the same, the engine stores it, and sends it and writes its line from then on. */
 function inTheEngine() {
   const cache = new JsonCache({ store: tieredStore(redis), ttl: freshMs });
   const headers = { 'Content-Type': json };
   const server = createServer(async (request, response) => {
     const since = performance.now();
-    const answers = answersOf(server);
-    const ticket = answers?.ticket();
+    const store = responseStoreOf(server);
+    const ticket = store?.ticket();
     const id = request.url.slice('/products/'.length);
     const body = await cache.answer(id, () => JSON.parse(productOf(id)));
     response.writeHead(200, headers).end(body);
     write(request, 200, performance.now() - since);
-    const line = answers?.lines.line;
-    answers?.offer(request, { headers, body, freshMs, identify: 'public', line }, ticket);
+    const line = store?.lines.line;
+    store?.offer(request, { headers, body, freshMs, identify: 'public', line }, ticket);
   });
-  server.listen(Number(PORT), HOST, () => answersOf(server)?.log(engineLines(logger)));
+  server.listen(Number(PORT), HOST, () => responseStoreOf(server)?.log(engineLines(logger)));
 }
 
 function write({ headers, method, url }, statusCode, responseTime) {

@@ -1,4 +1,4 @@
-/** What the tables of the apps hold. */
+/** The rows in the tables of the apps. */
 export const rowsAtFirst = {
   users: [{ name: 'Ada' }, { name: 'Grace' }],
   orders: Array.from({ length: 12 }, (_, index) => ({

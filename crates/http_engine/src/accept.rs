@@ -3,14 +3,14 @@
 use std::os::fd::OwnedFd;
 
 use crate::address;
-use crate::batch::{Note, Whom};
+use crate::batch::{ConnectionId, Event};
 use crate::connection::{Connection, Input};
 use crate::engine::{Engine, LISTENER, Slot};
 use crate::server::ServerSettings;
 use crate::sys::{self, Errno};
 
-/// Connections taken from a listener at once.
-const ACCEPTS: usize = 64;
+/// Max connections accepted from a listener at once.
+const MAX_ACCEPTS: usize = 64;
 
 impl Engine {
     pub(crate) fn watch_listener(&self, server: u32, fd: &OwnedFd) -> Result<(), Errno> {
@@ -19,9 +19,9 @@ impl Engine {
     }
 
     pub(crate) fn accept(&mut self, server: u32) {
-        for _ in 0..ACCEPTS {
+        for _ in 0..MAX_ACCEPTS {
             if self.batch.is_overdue() {
-                self.accept_later(server);
+                self.pause_accepting(server);
                 return;
             }
             let Some(Some(entry)) = self.servers.get(server as usize) else {
@@ -34,7 +34,7 @@ impl Engine {
                 Ok(Some(fd)) => fd,
                 Ok(None) => return,
                 Err(libc::EMFILE | libc::ENFILE) => {
-                    self.reserve.refuse_one(&listener.fd);
+                    self.reserve_fd.refuse_one(&listener.fd);
                     return;
                 }
                 Err(_) => return,
@@ -50,9 +50,9 @@ impl Engine {
         }
     }
 
-    /// The owner has not read for so long that the kernel keeps the connections: each that is opened, dropped or closed leaves
-    /// a note for it.
-    fn accept_later(&mut self, server: u32) {
+    /// Stops watching a listener, so that the kernel keeps its connections: the owner has not read for long, and each connection
+    /// that is opened, dropped or closed leaves an event for it.
+    fn pause_accepting(&mut self, server: u32) {
         if let Some(Some(entry)) = self.servers.get(server as usize)
             && let Some(listener) = entry.source.listener()
         {
@@ -61,8 +61,8 @@ impl Engine {
         }
     }
 
-    /// Takes connections again, once the owner has read what was waiting.
-    pub(crate) fn accept_again(&mut self) {
+    /// Accepts connections again, once the owner has read the waiting events.
+    pub(crate) fn resume_accepting(&mut self) {
         if self.unwatched.is_empty() || self.batch.is_overdue() {
             return;
         }
@@ -70,7 +70,7 @@ impl Engine {
             if let Some(Some(entry)) = self.servers.get(server as usize)
                 && let Some(listener) = entry.source.listener()
             {
-                // A number may be that of another server by now, which is watched already.
+                // The number may belong to another server by now, which is watched already.
                 let _ = self.watch_listener(server, &listener.fd);
             }
         }
@@ -85,7 +85,7 @@ impl Engine {
             Ok(address::Address::Ip(ip)) => format!("{} {}", ip.ip(), ip.port()),
             _ => String::new(),
         };
-        let whom = Whom {
+        let id = ConnectionId {
             slot: u32::MAX,
             generation: 0,
             server,
@@ -95,14 +95,14 @@ impl Engine {
             text(address::remote(fd)),
             text(address::local(fd))
         );
-        self.batch.note(whom, Note::Drop { text });
+        self.batch.report(id, Event::Drop { text });
     }
 
     pub(crate) fn open(&mut self, server: u32, fd: OwnedFd, settings: &ServerSettings) {
         let entry = self.servers.get(server as usize).and_then(Option::as_ref);
         let proxies = entry.and_then(|entry| entry.proxies.as_ref());
         let is_proxied = proxies.is_some();
-        if proxies.is_some_and(|proxies| !proxies.trust(&fd)) {
+        if proxies.is_some_and(|proxies| !proxies.trusts(&fd)) {
             self.drop_connection(server, &fd);
             return;
         }
@@ -125,7 +125,7 @@ impl Engine {
             self.slots.len() as u32 - 1
         });
         let generation = self.slots[slot as usize].generation;
-        let whom = Whom {
+        let id = ConnectionId {
             slot,
             generation,
             server,
@@ -135,12 +135,12 @@ impl Engine {
             self.free.push(slot);
             return;
         }
-        let mut connection = Box::new(Connection::new(fd, whom, self.now_ms, settings));
+        let mut connection = Box::new(Connection::new(fd, id, self.now_ms, settings));
         if is_proxied {
-            connection.input = Input::OfProxy;
+            connection.input = Input::ProxyHeader;
         }
         self.connections += 1;
-        self.count_hold(&mut connection);
+        self.update_holding(&mut connection);
         if let Some(Some(server)) = self.servers.get_mut(server as usize) {
             server.connections += 1;
         }
@@ -148,8 +148,8 @@ impl Engine {
         self.arm(&mut connection);
         // A proxied connection is reported after its PROXY header, which names the client.
         if settings.flags.announce && !is_proxied {
-            connection.tell();
-            self.batch.note(whom, Note::Open);
+            connection.mark_reported();
+            self.batch.report(id, Event::Open);
         }
         self.slots[slot as usize].connection = Some(connection);
     }
@@ -178,7 +178,7 @@ mod tests {
         };
         // SAFETY: the vectors are dropped after the engine.
         let mut engine = unsafe { Engine::new(memory) }.expect("an engine");
-        // Each connection is dropped at once, with a note.
+        // Each connection is dropped at once, with an event.
         let settings = ServerSettings {
             max_connections: -1,
             ..ServerSettings::default()

@@ -9,23 +9,23 @@ use std::path::PathBuf;
 
 use crate::sys::{Errno, check};
 
-/// Where a socket is.
+/// The address of a socket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     /// IPv4 or IPv6.
     Ip(SocketAddr),
-    /// A Unix socket; empty for one without a name, with a leading NUL for an abstract one.
+    /// A Unix socket; empty if unnamed, with a leading NUL if abstract.
     Unix(PathBuf),
 }
 
 type Get = unsafe extern "C" fn(i32, *mut libc::sockaddr, *mut libc::socklen_t) -> i32;
 
-/// The near end of a socket.
+/// Returns the address of a socket's near end.
 pub(crate) fn local(fd: &OwnedFd) -> Result<Address, Errno> {
     get(fd, libc::getsockname)
 }
 
-/// The far end of a socket.
+/// Returns the address of a socket's far end.
 pub(crate) fn remote(fd: &OwnedFd) -> Result<Address, Errno> {
     get(fd, libc::getpeername)
 }
@@ -77,7 +77,7 @@ fn get(fd: &OwnedFd, call: Get) -> Result<Address, Errno> {
 }
 
 impl Address {
-    /// The IP without port, as Node writes it.
+    /// Returns the IP without port, as Node writes it.
     #[must_use]
     pub fn ip(&self) -> Option<IpAddr> {
         match self {

@@ -1,16 +1,16 @@
-//! The value of a `Host` as far as it names a host.
+//! Validation of `Host` values that name a host.
 //!
-//! node:http passes any value on. Frameworks join it with the target to an URL, and a cache by URLs would take `a/admin` with
-//! the target `/reports` for another page of `a`: what is not plainly a host, with or without a port, gets nothing that is kept.
+//! node:http passes any value on. Frameworks join it with the target to a URL, and a cache by URLs would take `a/admin` with the
+//! target `/reports` for another page of `a`: a value that is not plainly a host, with or without a port, gets no kept response.
 
 /// A DNS name has at most 255 bytes (RFC 1035, section 3.1).
-const LONGEST: usize = 255 + ":65535".len();
+const MAX_LENGTH: usize = 255 + ":65535".len();
 
-/// True for a host and perhaps a port (RFC 9110, section 7.2), of names as DNS and containers have them: letters, digits,
-/// `-`, `.`, `_` and `~`, or an address in brackets. Stricter than a registered name of RFC 3986, which may have a comma.
+/// Returns true for a host with an optional port (RFC 9110, section 7.2), for names used in DNS and by containers: letters,
+/// digits, `-`, `.`, `_` and `~`, or an address in brackets. Stricter than a registered name of RFC 3986, which may have a comma.
 #[must_use]
 pub fn is_authority(value: &[u8]) -> bool {
-    if value.len() > LONGEST {
+    if value.len() > MAX_LENGTH {
         return false;
     }
     let host_end = match value.first() {

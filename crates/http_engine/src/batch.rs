@@ -4,20 +4,20 @@ use std::collections::HashSet;
 
 use crate::wire::{close, drop, error, kind, lines, pair, record, timeout};
 
-/// Bytes of notes that may wait until the owner has time: the notes themselves, and what they bring along.
-const MOST_WAITING: usize = if cfg!(test) {
+/// Max bytes of events that wait until the owner reads them: the events themselves, and their data.
+const MAX_WAITING_BYTES: usize = if cfg!(test) {
     64 * 1024
 } else {
     4 * 1024 * 1024
 };
-/// No record but that of a request, a body or its end is longer, in words.
-const LONGEST_NOTE: usize = 16;
+/// Max words of a record, except those of a request, a body or its end.
+const MAX_EVENT_WORDS: usize = 16;
 /// Words kept free for records that cannot wait.
-const RESERVE: usize = 256;
+const RESERVED_WORDS: usize = 256;
 
-/// What a record is about.
+/// A connection, or with the slot `u32::MAX` a server alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Whom {
+pub(crate) struct ConnectionId {
     pub slot: u32,
     pub generation: u32,
     pub server: u32,
@@ -25,22 +25,22 @@ pub(crate) struct Whom {
 
 /// A record that may have to wait for the next batch.
 #[derive(Debug)]
-pub(crate) enum Note {
+pub(crate) enum Event {
     Open,
     Drain,
     Error {
         code: u32,
         at: u32,
-        /// The number its response would have, or [`error::NO_PLACE`].
+        /// The number of its response, or [`error::NO_PLACE`].
         place: u32,
         packet: Vec<u8>,
     },
-    /// `inactive`: not between two requests, but without any activity.
+    /// `inactive`: for lack of any activity, otherwise between two requests.
     Timeout {
         inactive: bool,
     },
     End,
-    /// A part of a file is over.
+    /// A file range has ended.
     File,
     Close {
         errno: u32,
@@ -48,14 +48,14 @@ pub(crate) enum Note {
     Drop {
         text: String,
     },
-    /// Lines of the engine's own answers wait; `are_due`: they are to be taken at once.
+    /// Log lines of the engine's own responses wait; `are_due`: the owner should take them at once.
     Lines {
         are_due: bool,
     },
     Stopped,
 }
 
-/// The memory a batch is written to. The pointers outlive the engine.
+/// The memory of a batch. The pointers outlive the engine.
 pub(crate) struct Batch {
     records: *mut u32,
     records_length: usize,
@@ -65,17 +65,17 @@ pub(crate) struct Batch {
     pub words: usize,
     /// Bytes of input used.
     pub bytes: usize,
-    /// JavaScript is reading it: nothing may be written.
+    /// True while JavaScript reads the batch: nothing may be written.
     pub locked: bool,
-    /// A turn of the engine is filling it.
+    /// True while a turn of the engine fills it.
     filling: bool,
-    waiting: Vec<(Whom, Note)>,
-    /// Bytes of what waits.
+    waiting: Vec<(ConnectionId, Event)>,
+    /// Bytes of the waiting events.
     waiting_bytes: usize,
 }
 
-impl Note {
-    /// Bytes of input that its record needs.
+impl Event {
+    /// Returns the bytes of input that its record needs.
     fn bytes(&self) -> usize {
         match self {
             Self::Error { packet, .. } => packet.len(),
@@ -84,9 +84,9 @@ impl Note {
         }
     }
 
-    /// Bytes that it takes while it waits.
+    /// Returns the bytes it occupies while it waits.
     fn size(&self) -> usize {
-        size_of::<(Whom, Self)>() + self.bytes()
+        size_of::<(ConnectionId, Self)>() + self.bytes()
     }
 }
 
@@ -119,50 +119,50 @@ impl Batch {
         self.words = 0;
         self.bytes = 0;
         let mut waiting = std::mem::take(&mut self.waiting).into_iter();
-        for (whom, note) in waiting.by_ref() {
-            if let Some(note) = self.try_note(whom, note) {
-                self.waiting.push((whom, note));
+        for (id, event) in waiting.by_ref() {
+            if let Some(event) = self.try_report(id, event) {
+                self.waiting.push((id, event));
                 break;
             }
         }
         self.waiting.extend(waiting);
-        self.waiting_bytes = self.waiting.iter().map(|(_, note)| note.size()).sum();
+        self.waiting_bytes = self.waiting.iter().map(|(_, event)| event.size()).sum();
     }
 
-    /// Nothing more fits into this batch.
+    /// Closes the batch: records from now on wait for the next.
     pub fn end(&mut self) {
         self.filling = false;
     }
 
-    /// So much is waiting that nothing more should be read or accepted until some of it has been reported.
+    /// Returns true if so much is waiting that the engine must stop reading and accepting until some of it has been reported.
     pub fn is_overdue(&self) -> bool {
-        self.waiting_bytes >= MOST_WAITING
+        self.waiting_bytes >= MAX_WAITING_BYTES
     }
 
     pub fn has_waiting(&self) -> bool {
         !self.waiting.is_empty()
     }
 
-    /// Slots with something waiting.
-    pub fn untold(&self) -> HashSet<u32> {
-        self.waiting.iter().map(|(whom, _)| whom.slot).collect()
+    /// Returns the slots of waiting events.
+    pub fn waiting_slots(&self) -> HashSet<u32> {
+        self.waiting.iter().map(|(id, _)| id.slot).collect()
     }
 
-    /// Whether a record of `words` and `bytes` fits now.
+    /// Returns true if a record of `words` and `bytes` fits now.
     pub fn has_room(&self, words: usize, bytes: usize) -> bool {
         self.filling
             && self.waiting.is_empty()
-            && self.words + words + RESERVE <= self.records_length
+            && self.words + words + RESERVED_WORDS <= self.records_length
             && self.bytes + bytes <= self.input_length
     }
 
-    /// Whether it would fit in an empty batch.
+    /// Returns true if it would fit in an empty batch.
     pub fn can_hold(&self, words: usize, bytes: usize) -> bool {
-        words + RESERVE <= self.records_length && bytes <= self.input_length / 2
+        words + RESERVED_WORDS <= self.records_length && bytes <= self.input_length / 2
     }
 
-    /// How many bytes a note may bring along: one that no batch can hold would keep all behind it waiting forever.
-    pub fn longest_packet(&self) -> usize {
+    /// Returns the max bytes of an event's data: an event that no batch can hold would keep all later ones waiting forever.
+    pub fn max_packet(&self) -> usize {
         self.input_length
     }
 
@@ -170,50 +170,50 @@ impl Batch {
         self.input_length - self.bytes
     }
 
-    pub fn note(&mut self, whom: Whom, note: Note) {
+    pub fn report(&mut self, id: ConnectionId, event: Event) {
         if !self.filling || !self.waiting.is_empty() {
-            self.wait(whom, note);
-        } else if let Some(note) = self.try_note(whom, note) {
-            self.wait(whom, note);
+            self.defer(id, event);
+        } else if let Some(event) = self.try_report(id, event) {
+            self.defer(id, event);
         }
     }
 
-    fn wait(&mut self, whom: Whom, mut note: Note) {
-        // While the owner is busy, thousands may send garbage: each is reported, without its bytes. How many, the engine bounds:
-        // it accepts no connection while this is overdue.
+    fn defer(&mut self, id: ConnectionId, mut event: Event) {
+        // While the owner is busy, thousands of clients may send garbage: each is reported, without its bytes. The engine bounds
+        // their number: it accepts no connection while this is overdue.
         if self.is_overdue()
-            && let Note::Error { packet, .. } = &mut note
+            && let Event::Error { packet, .. } = &mut event
         {
             *packet = Vec::new();
         }
-        self.waiting_bytes += note.size();
-        self.waiting.push((whom, note));
+        self.waiting_bytes += event.size();
+        self.waiting.push((id, event));
     }
 
-    fn try_note(&mut self, whom: Whom, note: Note) -> Option<Note> {
-        if self.words + LONGEST_NOTE > self.records_length
-            || self.bytes + note.bytes() > self.input_length
+    fn try_report(&mut self, id: ConnectionId, event: Event) -> Option<Event> {
+        if self.words + MAX_EVENT_WORDS > self.records_length
+            || self.bytes + event.bytes() > self.input_length
         {
-            return Some(note);
+            return Some(event);
         }
-        match note {
-            Note::Open => self.put(kind::OPEN, whom, &[]),
-            Note::Drain => self.put(kind::DRAIN, whom, &[]),
-            Note::Timeout { inactive } => {
+        match event {
+            Event::Open => self.put(kind::OPEN, id, &[]),
+            Event::Drain => self.put(kind::DRAIN, id, &[]),
+            Event::Timeout { inactive } => {
                 self.put(
                     kind::TIMEOUT,
-                    whom,
+                    id,
                     &[(timeout::IS_INACTIVE, inactive.into())],
                 );
             }
-            Note::End => self.put(kind::END, whom, &[]),
-            Note::File => self.put(kind::FILE, whom, &[]),
-            Note::Lines { are_due } => {
-                self.put(kind::LINES, whom, &[(lines::ARE_DUE, are_due.into())]);
+            Event::End => self.put(kind::END, id, &[]),
+            Event::File => self.put(kind::FILE, id, &[]),
+            Event::Lines { are_due } => {
+                self.put(kind::LINES, id, &[(lines::ARE_DUE, are_due.into())]);
             }
-            Note::Stopped => self.put(kind::STOPPED, whom, &[]),
-            Note::Close { errno } => self.put(kind::CLOSE, whom, &[(close::ERRNO, errno)]),
-            Note::Error {
+            Event::Stopped => self.put(kind::STOPPED, id, &[]),
+            Event::Close { errno } => self.put(kind::CLOSE, id, &[(close::ERRNO, errno)]),
+            Event::Error {
                 code,
                 at,
                 place,
@@ -222,7 +222,7 @@ impl Batch {
                 let offset = self.copy(&packet);
                 self.put(
                     kind::ERROR,
-                    whom,
+                    id,
                     &[
                         (error::PROBLEM, code),
                         (error::BYTES_PARSED, at),
@@ -232,11 +232,11 @@ impl Batch {
                     ],
                 );
             }
-            Note::Drop { text } => {
+            Event::Drop { text } => {
                 let offset = self.copy(text.as_bytes());
                 self.put(
                     kind::DROP,
-                    whom,
+                    id,
                     &[
                         (drop::TEXT_OFFSET, offset as u32),
                         (drop::TEXT_LENGTH, text.len() as u32),
@@ -247,10 +247,10 @@ impl Batch {
         None
     }
 
-    /// Writes a record that is known to fit: its start, and all its words behind that, each with its place.
-    pub fn put(&mut self, kind: u32, whom: Whom, words: &[(usize, u32)]) {
+    /// Writes a record that is known to fit: its start, and then all its words, each with its place.
+    pub fn put(&mut self, kind: u32, id: ConnectionId, words: &[(usize, u32)]) {
         let length = record::WORDS + words.len();
-        self.start(kind, whom, length);
+        self.start(kind, id, length);
         for (place, word) in words {
             debug_assert!((record::WORDS..length).contains(place));
             self.set(*place, *word);
@@ -258,29 +258,30 @@ impl Batch {
         self.words += length;
     }
 
-    /// Writes the start of a record that is known to fit; [`Batch::set`] writes the rest, and then `words` moves.
-    pub fn start(&mut self, kind: u32, whom: Whom, length: usize) {
+    /// Writes the start of a record that is known to fit; the caller writes the rest with [`Batch::set`], and then advances
+    /// `words`.
+    pub fn start(&mut self, kind: u32, id: ConnectionId, length: usize) {
         self.set(
             record::KIND_AND_LENGTH,
             kind | (length as u32) << pair::SECOND_SHIFT,
         );
-        self.set(record::SLOT, whom.slot);
-        self.set(record::GENERATION, whom.generation);
-        self.set(record::SERVER, whom.server);
+        self.set(record::SLOT, id.slot);
+        self.set(record::GENERATION, id.generation);
+        self.set(record::SERVER, id.server);
     }
 
-    /// A word of the record that is being written.
+    /// Writes a word of the record being written.
     pub fn set(&mut self, index: usize, word: u32) {
         assert!(self.words + index < self.records_length);
         // SAFETY: inside the memory, which is the batch's while it is not locked.
         unsafe { self.records.add(self.words + index).write(word) };
     }
 
-    /// Copies bytes that are known to fit, and says where they are.
+    /// Copies bytes that are known to fit, and returns their offset.
     pub fn copy(&mut self, bytes: &[u8]) -> usize {
         let offset = self.bytes;
         assert!(offset + bytes.len() <= self.input_length);
-        // SAFETY: inside the memory, which no slice of Rust's points at.
+        // SAFETY: inside the memory, which no Rust slice refers to.
         unsafe {
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.input.add(offset), bytes.len());
         }
@@ -300,7 +301,7 @@ mod tests {
         // SAFETY: the vectors outlive the batch.
         let mut batch =
             unsafe { Batch::new(records.as_mut_ptr(), 1024, input.as_mut_ptr(), 128 * 1024) };
-        let whom = Whom {
+        let id = ConnectionId {
             slot: 0,
             generation: 1,
             server: 0,
@@ -309,9 +310,9 @@ mod tests {
         const FLOOD: usize = 1000;
         for _ in 0..FLOOD {
             let packet = vec![b'x'; 64 * 1024];
-            batch.note(
-                whom,
-                Note::Error {
+            batch.report(
+                id,
+                Event::Error {
                     code: 0,
                     at: 0,
                     place: error::NO_PLACE,
@@ -321,15 +322,16 @@ mod tests {
         }
         assert!(batch.is_overdue());
         assert!(
-            batch.waiting_bytes <= MOST_WAITING + 64 * 1024 + FLOOD * size_of::<(Whom, Note)>()
+            batch.waiting_bytes
+                <= MAX_WAITING_BYTES + 64 * 1024 + FLOOD * size_of::<(ConnectionId, Event)>()
         );
-        let mut told = 0;
+        let mut reported = 0;
         while batch.has_waiting() {
             batch.begin();
             batch.end();
-            told += batch.words / error::WORDS;
+            reported += batch.words / error::WORDS;
         }
-        assert_eq!(told, FLOOD);
+        assert_eq!(reported, FLOOD);
         assert!(!batch.is_overdue());
     }
 }

@@ -2,19 +2,19 @@
 
 use crate::diagnose::{self, Progress};
 use crate::head::{self, Limits};
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 
-/// What Node allows for a chunk.
-const EXTENSIONS: usize = 16 * 1024;
+/// Node's limit for the extensions of a chunk, in bytes.
+const MAX_EXTENSIONS: usize = 16 * 1024;
 
-/// What [`Chunked::next`] found.
+/// The result of [`Chunked::next`].
 #[derive(Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Everything was read and the body goes on.
+    /// Everything was read and the body continues.
     More,
     /// The line before a chunk: bytes of the body follow.
     Chunk,
-    /// Bytes of the body: the last ones of what was read.
+    /// Bytes of the body: the last ones of the bytes read.
     Data(usize),
     /// The end. The trailers are in [`Chunked::trailers`].
     End,
@@ -42,17 +42,17 @@ enum State {
 #[derive(Debug)]
 pub struct Chunked {
     state: State,
-    /// Of the chunk: what was read of its size, then what is left of its data.
+    /// Of the current chunk: the size read so far, then the bytes left of its data.
     left: u64,
     extensions: usize,
     trailers: Vec<u8>,
-    /// How far the trailers are read while they come in.
+    /// The reading position in trailers that arrive in pieces.
     progress: Option<Box<Progress>>,
     limits: Limits,
 }
 
 impl Chunked {
-    /// At the start of a body whose trailers are limited as a head is.
+    /// Starts a body whose trailers have the limits of a head.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -65,16 +65,16 @@ impl Chunked {
         }
     }
 
-    /// The block behind the last chunk, its empty line included; empty before the end and without trailers.
+    /// Returns the block after the last chunk, including its empty line; empty before the end and without trailers.
     #[must_use]
     pub fn trailers(&self) -> &[u8] {
         &self.trailers
     }
 
-    /// Reads on. Returns how many bytes it took, and what it found in them.
+    /// Continues reading. Returns the number of bytes taken, and what they contain.
     ///
     /// # Errors
-    /// What is wrong, at a position in `input`.
+    /// A problem, with its position in `input`.
     pub fn next(&mut self, input: &[u8]) -> Result<(usize, Found), Problem> {
         let mut at = 0;
         while let Some(byte) = input.get(at).copied() {
@@ -100,22 +100,22 @@ impl Chunked {
     }
 
     fn step(&mut self, byte: u8, at: usize) -> Result<(), Problem> {
-        let fail = |what| Err(Problem::new(what, at));
-        let fail_behind = |what| Err(Problem::new(what, at + 1));
+        let fail = |kind| Err(Problem::new(kind, at));
+        let fail_behind = |kind| Err(Problem::new(kind, at + 1));
         self.state = match (self.state, byte) {
             (State::SizeStart | State::Size, byte) if byte.is_ascii_hexdigit() => {
                 self.size(byte, at)?;
                 State::Size
             }
             (State::Size, b'\r') => State::SizeLf,
-            (State::Size, b'\n') => return fail_behind(What::ChunkCr),
+            (State::Size, b'\n') => return fail_behind(ProblemKind::ChunkCr),
             (State::Size, b';') => State::Extension,
-            (State::Size, b' ' | b'\t') => return fail_behind(What::ChunkSize),
-            (State::SizeStart | State::Size, _) => return fail(What::ChunkSize),
-            (State::SizeLf, b'\n') | (State::ExtensionLf, b'\n') => self.behind_size(),
-            (State::SizeLf | State::ExtensionLf, _) => return fail(What::ChunkLf),
+            (State::Size, b' ' | b'\t') => return fail_behind(ProblemKind::ChunkSize),
+            (State::SizeStart | State::Size, _) => return fail(ProblemKind::ChunkSize),
+            (State::SizeLf, b'\n') | (State::ExtensionLf, b'\n') => self.state_after_size(),
+            (State::SizeLf | State::ExtensionLf, _) => return fail(ProblemKind::ChunkLf),
 
-            (State::Extension, b' ' | b'\r') => return fail_behind(What::Extension),
+            (State::Extension, b' ' | b'\r') => return fail_behind(ProblemKind::Extension),
             // A name may be empty.
             (State::Extension | State::ExtensionName, byte) if is_token(byte) => {
                 State::ExtensionName
@@ -134,23 +134,25 @@ impl Chunked {
                 State::ExtensionLf
             }
             (State::ExtensionName | State::ExtensionValue | State::ExtensionQuotedEnd, b'\n') => {
-                return fail(What::ExtensionCr);
+                return fail(ProblemKind::ExtensionCr);
             }
             (State::Extension | State::ExtensionName, _) => {
-                return fail_behind(What::ExtensionName);
+                return fail_behind(ProblemKind::ExtensionName);
             }
-            (State::ExtensionValue, _) => return fail_behind(What::ExtensionValue),
-            (State::ExtensionQuotedEnd, _) => return fail(What::ExtensionQuotedEnd),
+            (State::ExtensionValue, _) => return fail_behind(ProblemKind::ExtensionValue),
+            (State::ExtensionQuotedEnd, _) => return fail(ProblemKind::ExtensionQuotedEnd),
             (State::ExtensionQuoted, b'"') => State::ExtensionQuotedEnd,
             (State::ExtensionQuoted, b'\\') => State::ExtensionPair,
             (State::ExtensionQuoted, byte) if is_quotable(byte) => State::ExtensionQuoted,
-            (State::ExtensionQuoted, _) => return fail_behind(What::ExtensionQuoted),
+            (State::ExtensionQuoted, _) => return fail_behind(ProblemKind::ExtensionQuoted),
             (State::ExtensionPair, byte) if is_quotable(byte) => State::ExtensionQuoted,
-            (State::ExtensionPair, _) => return fail_behind(What::ExtensionPair),
+            (State::ExtensionPair, _) => return fail_behind(ProblemKind::ExtensionPair),
 
             (State::DataCr, b'\r') => State::DataLf,
-            (State::DataCr, b'\n') => return fail_behind(What::ChunkDataCr),
-            (State::DataCr | State::DataLf, _) if byte != b'\n' => return fail(What::ChunkDataLf),
+            (State::DataCr, b'\n') => return fail_behind(ProblemKind::ChunkDataCr),
+            (State::DataCr | State::DataLf, _) if byte != b'\n' => {
+                return fail(ProblemKind::ChunkDataLf);
+            }
             (State::DataCr | State::DataLf, _) => State::SizeStart,
             (State::Data | State::Trailers, _) => unreachable!("read in bulk"),
         };
@@ -160,8 +162,8 @@ impl Chunked {
             _ => false,
         };
         self.extensions += usize::from(is_counted);
-        if self.extensions > EXTENSIONS {
-            return fail_behind(What::ExtensionOverflow);
+        if self.extensions > MAX_EXTENSIONS {
+            return fail_behind(ProblemKind::ExtensionOverflow);
         }
         Ok(())
     }
@@ -175,12 +177,12 @@ impl Chunked {
         self.left = self
             .left
             .checked_mul(16)
-            .ok_or(Problem::new(What::ChunkOverflow, at + 1))?
+            .ok_or(Problem::new(ProblemKind::ChunkOverflow, at + 1))?
             + u64::from(digit);
         Ok(())
     }
 
-    fn behind_size(&self) -> State {
+    fn state_after_size(&self) -> State {
         if self.left == 0 {
             State::Trailers
         } else {
@@ -190,7 +192,7 @@ impl Chunked {
 
     fn trailer(&mut self, input: &[u8], start: usize) -> Result<(usize, Found), Problem> {
         let before = self.trailers.len();
-        // A problem is in the new part: earlier bytes were examined when they came.
+        // A problem is in the new part: earlier bytes were examined when they arrived.
         let moved = |problem: Problem| Problem {
             at: problem.at.saturating_sub(before) + start,
             ..problem
@@ -206,8 +208,10 @@ impl Chunked {
                     Ok(facts) if !facts.exceed(0, self.limits) => {
                         Ok((start + index + 1, Found::End))
                     }
-                    Ok(_) => Err(diagnose::block(&self.trailers, self.limits)
-                        .map_or(Problem::new(What::HeaderOverflow, start + index), moved)),
+                    Ok(_) => Err(diagnose::block(&self.trailers, self.limits).map_or(
+                        Problem::new(ProblemKind::HeaderOverflow, start + index),
+                        moved,
+                    )),
                     Err(_) => Err(moved(self.diagnose())),
                 };
             }
@@ -215,15 +219,16 @@ impl Chunked {
         let fresh = || Box::new(Progress::of_block(self.limits));
         match self.progress.get_or_insert_with(fresh).read(&self.trailers) {
             Some(problem) => Err(moved(problem)),
-            None if self.trailers.len() > head::longest(self.limits.size) => {
-                Err(Problem::new(What::HeaderOverflow, input.len()))
+            None if self.trailers.len() > head::max_size(self.limits.size) => {
+                Err(Problem::new(ProblemKind::HeaderOverflow, input.len()))
             }
             None => Ok((input.len(), Found::More)),
         }
     }
 
     fn diagnose(&self) -> Problem {
-        diagnose::block(&self.trailers, self.limits).unwrap_or(Problem::new(What::HeaderToken, 0))
+        diagnose::block(&self.trailers, self.limits)
+            .unwrap_or(Problem::new(ProblemKind::HeaderToken, 0))
     }
 }
 
@@ -231,7 +236,7 @@ fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
 
-/// qdtext and quoted-pair of RFC 9110, section 5.6.4, as llhttp has them.
+/// Accepts qdtext and quoted-pair of RFC 9110, section 5.6.4, as llhttp does.
 fn is_quotable(byte: u8) -> bool {
     byte == b'\t' || (byte >= 0x20 && byte != 0x7f)
 }

@@ -2,15 +2,15 @@
 
 use std::os::fd::OwnedFd;
 
-use crate::answers::Answers;
-use crate::batch::Whom;
+use crate::batch::ConnectionId;
 use crate::body::{Body, Framing};
 use crate::diagnose::Progress;
-use crate::problem::What;
-use crate::proxy_header::{Ends, ProxyHeader};
+use crate::problem::ProblemKind;
+use crate::proxy_header::{Endpoints, ProxyHeader};
+use crate::response_queue::ResponseQueue;
 use crate::server::ServerSettings;
 
-/// What the epoll instance waits for.
+/// The events that the epoll instance waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     Nothing,
@@ -38,120 +38,119 @@ impl Interest {
     }
 }
 
-/// What its owner knows and wants of it.
+/// The owner's relation to a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// It was not reported, so its end is not either.
-    Unaware,
+pub(crate) enum OwnerState {
+    /// Not reported, so its end is not reported either.
+    Unreported,
     Reading,
     /// The owner wants no more: neither of the body nor requests that the kernel holds.
     Paused,
 }
 
-/// What the owner hears when the client ends its side while responses are due.
+/// The handling of a client that ends its side while responses are due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClientEnd {
-    /// What its server is set to.
+    /// Follows the server's setting.
     AsServer,
-    /// It is reported before the connection is closed.
+    /// Reported before the connection is closed.
     Reported,
 }
 
-/// What leaves of a response that has begun.
+/// Packets that may leave while a response is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Packets {
     All,
-    /// The kernel holds back the end of what was sent for what follows.
+    /// The kernel holds back the last, partial packet for the bytes that follow.
     Full,
 }
 
-/// Why a connection cannot be parsed any further. llhttp reports it for every further piece, and so does `clientError`.
+/// The reason a connection cannot be parsed any further. llhttp reports it for every further piece, and so does `clientError`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refusal {
-    pub what: What,
+    pub kind: ProblemKind,
     pub at: u32,
-    /// The number its response would have, or [`crate::wire::error::NO_PLACE`].
+    /// The number of its response, or [`crate::wire::error::NO_PLACE`].
     pub place: u32,
 }
 
-/// What becomes of the bytes a client sends.
+/// The handling of the bytes a client sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Input {
     /// The header of its proxy is awaited.
-    OfProxy,
-    Understood,
-    /// The client announced with a request that it sends no more of them: its body is read, and nothing behind it.
+    ProxyHeader,
+    Requests,
+    /// The client announced its last request: its body is read, and nothing after it.
     LastRequest,
     /// The fault was reported; each further piece is refused for the same reason.
     Refused(Refusal),
-    /// As above, but what still comes is discarded.
-    Dropped,
+    /// As above, but further bytes are discarded.
+    Discarded,
 }
 
-/// What has to happen before more of what a client sent is looked at.
+/// The condition for parsing more of the client's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wait {
     Nothing,
-    /// The next batch: there was no room in the last.
+    /// The next batch: the last was full.
     Batch,
     /// Earlier responses.
-    Answers,
-    /// The decision about a request that may take the connection over.
+    Responses,
+    /// The decision on a request that may take the connection over.
     Upgrade,
 }
 
-/// How far a connection is from its end.
+/// The progress of a connection towards its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Open,
     /// The client has ended its side.
     Ended,
-    /// It closes once everything is sent, whatever its client does.
+    /// Closes once everything is sent, whatever the client does.
     Closing,
 }
 
 pub(crate) struct Connection {
     pub fd: OwnedFd,
-    pub whom: Whom,
-    /// Bytes that were read and not understood yet. Empty most of the time, and without memory then.
+    pub id: ConnectionId,
+    /// Bytes read but not parsed yet. Usually empty, and without memory then.
     pub unread: Vec<u8>,
-    /// How many of them came before the last packet.
-    pub held: usize,
-    /// The PROXY header of the connection.
+    /// Bytes of `unread` that came before the last packet.
+    pub packet_start: usize,
     pub proxy: Option<Box<ProxyHeader>>,
-    /// How far the incomplete head is read that `unread` begins with.
+    /// Reading position in the incomplete head at the start of `unread`.
     pub head: Option<Box<Progress>>,
     pub body: Option<Body>,
-    pub answers: Answers,
+    pub responses: ResponseQueue,
     pub interest: Interest,
     pub input: Input,
     pub wait: Wait,
     pub stage: Stage,
-    pub owner: Owner,
+    pub owner: OwnerState,
     pub client_end: ClientEnd,
     pub packets: Packets,
-    /// Its owner has not unreferenced it.
+    /// False if its owner has unreferenced it.
     pub is_referenced: bool,
-    /// It is among those the engine counts in `holding`.
+    /// True if the engine counts it in `holding`.
     pub holds: bool,
-    /// Since when a head is awaited or coming in, 0 when none is.
+    /// Start of waiting for a head or of its arrival, otherwise 0.
     pub head_since: u64,
-    /// When the request began whose body is coming in.
+    /// Start of the request whose body is arriving.
     pub request_since: u64,
-    /// Since when it is between two requests, 0 when it is not.
+    /// Start of the rest between two requests, otherwise 0.
     pub idle_since: u64,
     pub last_active: u64,
     /// The turn of the owner's loop in which it was last read.
-    pub read_in: u32,
+    pub read_in_turn: u32,
     pub bytes_read: u64,
     pub bytes_written: u64,
     /// Its own inactivity timeout.
     pub socket_timeout: u32,
-    /// When its earliest timer entry is due, 0 without one.
+    /// The time of its earliest timer entry, 0 without one.
     pub armed: u64,
 }
 
-/// Which deadline is first.
+/// The deadline that comes first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deadline {
     /// Headers or request timeout.
@@ -163,31 +162,31 @@ pub(crate) enum Deadline {
 }
 
 impl Connection {
-    pub fn new(fd: OwnedFd, whom: Whom, now_ms: u64, settings: &ServerSettings) -> Self {
+    pub fn new(fd: OwnedFd, id: ConnectionId, now_ms: u64, settings: &ServerSettings) -> Self {
         Self {
             fd,
-            whom,
+            id,
             unread: Vec::new(),
-            held: 0,
+            packet_start: 0,
             proxy: None,
             head: None,
             body: None,
-            answers: Answers::default(),
+            responses: ResponseQueue::default(),
             interest: Interest::Reads,
-            input: Input::Understood,
+            input: Input::Requests,
             wait: Wait::Nothing,
             stage: Stage::Open,
-            owner: Owner::Unaware,
+            owner: OwnerState::Unreported,
             client_end: ClientEnd::AsServer,
             packets: Packets::All,
             is_referenced: true,
             holds: false,
-            // A client that connects and sends nothing is timed as one that has begun.
+            // A client that connects and sends nothing is timed like one that has begun a request.
             head_since: now_ms,
             request_since: 0,
             idle_since: 0,
             last_active: now_ms,
-            read_in: 0,
+            read_in_turn: 0,
             bytes_read: 0,
             bytes_written: 0,
             socket_timeout: settings.socket_timeout,
@@ -196,72 +195,71 @@ impl Connection {
     }
 
     pub fn wants_read(&self) -> bool {
-        self.stage == Stage::Open && self.wait == Wait::Nothing && self.owner != Owner::Paused
+        self.stage == Stage::Open && self.wait == Wait::Nothing && self.owner != OwnerState::Paused
     }
 
-    /// True while it keeps its owner's loop alive, as libuv counts: a handle that reads and was not unreferenced does, and so does
-    /// every request to write.
+    /// Returns true while it keeps its owner's loop alive, by libuv's rules: a referenced handle that reads does, and so does
+    /// every write request.
     pub fn holds_loop(&self) -> bool {
-        let is_read = self.stage == Stage::Open && self.owner != Owner::Paused;
-        is_read && self.is_referenced || self.answers.unsent() > 0
+        let is_read = self.stage == Stage::Open && self.owner != OwnerState::Paused;
+        is_read && self.is_referenced || self.responses.unsent() > 0
     }
 
-    /// Its ends as its proxy has said them.
-    pub fn ends(&self) -> Option<&Ends> {
-        self.proxy.as_ref()?.ends.as_ref()
+    /// Returns its endpoints as reported by its proxy.
+    pub fn endpoints(&self) -> Option<&Endpoints> {
+        self.proxy.as_ref()?.endpoints.as_ref()
     }
 
-    /// Its owner hears of it, with the record that is written now.
-    pub fn tell(&mut self) {
-        if self.owner == Owner::Unaware {
-            self.owner = Owner::Reading;
+    /// Marks it as reported to its owner, with the record being written.
+    pub fn mark_reported(&mut self) {
+        if self.owner == OwnerState::Unreported {
+            self.owner = OwnerState::Reading;
         }
     }
 
-    /// Something was wrong.
     pub fn has_failed(&self) -> bool {
-        matches!(self.input, Input::Refused(_) | Input::Dropped)
+        matches!(self.input, Input::Refused(_) | Input::Discarded)
     }
 
-    /// It closes once everything is sent.
+    /// Returns true if it closes once everything is sent.
     pub fn is_closing(&self) -> bool {
         self.stage == Stage::Closing
     }
 
-    /// The next head waits for what the owner does.
+    /// Returns true if the next head waits for an action of the owner.
     pub fn is_blocked(&self) -> bool {
         match self.wait {
-            Wait::Answers => true,
+            Wait::Responses => true,
             Wait::Upgrade => self.body.is_none(),
             Wait::Nothing | Wait::Batch => false,
         }
     }
 
-    /// What it waited for may have happened. A decision is taken elsewhere.
-    pub fn look_again(&mut self) {
+    /// Clears the wait, whose condition may have been met. A pending decision is cleared elsewhere.
+    pub fn clear_wait(&mut self) {
         if self.wait != Wait::Upgrade {
             self.wait = Wait::Nothing;
         }
     }
 
-    /// Something was read and not reported yet.
-    pub fn has_more(&self) -> bool {
+    /// Returns true if bytes or an end were read and not reported yet.
+    pub fn has_unparsed(&self) -> bool {
         let is_end_due = |body: &Body| matches!(body.framing, Framing::Ended(_));
         !self.unread.is_empty() || self.body.as_ref().is_some_and(is_end_due)
     }
 
-    /// Between two requests, with nothing to send.
+    /// Returns true between two requests, with nothing to send.
     pub fn is_idle(&self) -> bool {
-        self.idle_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
+        self.idle_since != 0 && self.responses.in_flight() == 0 && self.unread.is_empty()
     }
 
-    /// It has not sent a byte of its first request: of a later one its time begins with its bytes.
+    /// Returns true if it has not sent a byte of its first request: the time of a later one begins with its bytes.
     pub fn is_unused(&self) -> bool {
-        self.head_since != 0 && self.answers.in_flight() == 0 && self.unread.is_empty()
+        self.head_since != 0 && self.responses.in_flight() == 0 && self.unread.is_empty()
     }
 
-    /// Whether it is between two requests, and its timer entry comes soon enough: that of the last time does.
-    pub fn is_armed_for_rest(&self, settings: &ServerSettings) -> bool {
+    /// Returns true between two requests if its timer entry comes soon enough: usually the one from the last rest does.
+    pub fn is_armed_for_idle(&self, settings: &ServerSettings) -> bool {
         let is_soon =
             |since: u64, timeout: u32| timeout == 0 || self.armed <= since + u64::from(timeout);
         self.armed != 0
@@ -272,9 +270,8 @@ impl Connection {
             && is_soon(self.last_active, self.socket_timeout)
     }
 
-    /// The next deadline and its kind.
     pub fn deadline(&self, settings: &ServerSettings) -> Option<(u64, Deadline)> {
-        // What the client sent in time waits for its owner: none of its limits runs.
+        // Bytes that the client sent in time wait for the owner: no limit runs.
         if self.wait == Wait::Batch {
             return None;
         }
@@ -282,7 +279,7 @@ impl Connection {
             None
         } else if self.head_since != 0 && !self.is_blocked() {
             let of_proxy = match self.input {
-                Input::OfProxy => settings.proxy_timeout,
+                Input::ProxyHeader => settings.proxy_timeout,
                 _ => 0,
             };
             let all = [settings.headers_timeout, settings.request_timeout, of_proxy];
@@ -297,8 +294,8 @@ impl Connection {
             .then(|| self.idle_since + u64::from(settings.keep_alive_timeout));
         let inactive =
             (self.socket_timeout != 0).then(|| self.last_active + u64::from(self.socket_timeout));
-        // Between requests the keep-alive timeout takes the place of the other, once the client has its response.
-        let rests = keep_alive.is_some() && self.answers.unsent() == 0;
+        // Between requests the keep-alive timeout replaces the inactivity timeout, once the client has its response.
+        let rests = keep_alive.is_some() && self.responses.unsent() == 0;
         [
             request.map(|at| (at, Deadline::Request)),
             keep_alive.map(|at| (at, Deadline::KeepAlive)),

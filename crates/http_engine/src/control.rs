@@ -1,24 +1,21 @@
-//! What the owner asks of servers and connections.
+//! The owner's calls for servers and connections.
 
 use std::mem;
 use std::os::fd::OwnedFd;
 
 use crate::address::{self, Address};
-use crate::connection::{ClientEnd, Connection, Input, Owner, Stage};
+use crate::connection::{ClientEnd, Connection, Input, OwnerState, Stage};
 use crate::engine::Engine;
 use crate::listener::{Bind, ListenOptions, Listener};
-use crate::own_answers::OwnAnswers;
 use crate::server::{Server, ServerSettings, Source, keep_alive_lines};
-use crate::store::{Fill, StoreHandle};
 use crate::sys::{self, Errno};
-use crate::wire::outcome;
 
-/// A connection that no longer belongs to the engine.
+/// A connection handed over by the engine.
 #[derive(Debug)]
 pub struct Detached {
-    /// Its socket: not blocking, close-on-exec.
+    /// Its socket: non-blocking, close-on-exec.
     pub fd: OwnedFd,
-    /// What was read and not parsed.
+    /// Bytes read but not parsed.
     pub unread: Vec<u8>,
 }
 
@@ -26,7 +23,7 @@ impl Engine {
     /// Listens, and returns the server's number.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn listen(
         &mut self,
         bind: &Bind,
@@ -38,26 +35,27 @@ impl Engine {
         Ok(self.add_server(Source::Listener(listener), settings))
     }
 
-    /// Makes a server whose connections its owner hands over, and returns its number.
+    /// Creates a server whose connections its owner hands over, and returns its number.
     pub fn serve(&mut self, settings: ServerSettings) -> u32 {
         self.add_server(Source::Owner, settings)
     }
 
-    /// A number is never used again: the owner may still hold the old server, and its last event may still be on the way.
+    /// Adds a server. A number is never reused: the owner may still hold the old server, and its last event may still be under
+    /// way.
     fn add_server(&mut self, source: Source, settings: ServerSettings) -> u32 {
         self.servers.push(Some(Server {
             source,
             settings,
             connections: 0,
-            answers: None,
+            store: None,
             keep_alive_lines: keep_alive_lines(&settings),
             proxies: None,
-            noted: None,
+            id_header: None,
         }));
         self.servers.len() as u32 - 1
     }
 
-    /// Changes the settings of a server. Deadlines that are running follow.
+    /// Changes the settings of a server, including running deadlines.
     pub fn configure(&mut self, server: u32, settings: ServerSettings) {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
@@ -70,131 +68,46 @@ impl Engine {
         self.arm(connection);
     }
 
-    /// Where a server listens; `None` when it does not.
+    /// Returns the address a server listens on; `None` if it does not listen.
     #[must_use]
     pub fn server_address(&self, server: u32) -> Option<Address> {
         let server = self.servers.get(server as usize)?.as_ref()?;
         address::local(&server.source.listener()?.fd).ok()
     }
 
-    /// From now on a server can answer by itself. With `is_shared` those of the process that listen at the same address do it
-    /// out of one store.
-    pub fn open_answers(&mut self, server: u32, max_bytes: usize, is_shared: bool) {
-        let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
-            return;
-        };
-        if entry.answers.is_some() || matches!(entry.source, Source::Stopped) {
-            return;
-        }
-        let listener = entry.source.listener().filter(|_| is_shared);
-        let address = listener.and_then(|listener| address::local(&listener.fd).ok());
-        let store = match address {
-            Some(address) => StoreHandle::shared(format!("{address:?}"), max_bytes),
-            None => StoreHandle::own(max_bytes),
-        };
-        entry.answers = Some(OwnAnswers::new(store));
-    }
-
-    /// A server leaves everything to its owner again.
-    pub fn close_answers(&mut self, server: u32) {
-        if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
-            entry.answers = None;
-        }
-    }
-
-    /// Keeps an answer, or returns why not: one of [`outcome`].
-    pub fn keep(&mut self, server: u32, fill: Fill) -> u32 {
-        match self.own_answers(server) {
-            Some(own) => own.store.keep(fill, sys::now_ms()),
-            None => outcome::NOT_SERVED,
-        }
-    }
-
-    /// Counts an answer that the owner did not hand over.
-    pub fn count_outcome(&mut self, server: u32, outcome: u32) {
-        if let Some(own) = self.own_answers(server)
-            && (outcome as usize) < outcome::COUNT
-        {
-            own.store.counts.add_outcome(outcome);
-        }
-    }
-
-    /// Drops every answer to a target, those being made included.
-    pub fn drop_target(&mut self, server: u32, target: &[u8]) {
-        if let Some(own) = self.own_answers(server) {
-            own.store.drop_target(target);
-        }
-    }
-
-    /// Drops every answer that has one of the tags, those being made included.
-    pub fn drop_tags<'a>(&mut self, server: u32, tags: impl Iterator<Item = &'a str>) {
-        if let Some(own) = self.own_answers(server) {
-            own.store.drop_tags(tags);
-        }
-    }
-
-    /// Drops every answer, those being made included.
-    pub fn clear_answers(&mut self, server: u32) {
-        if let Some(own) = self.own_answers(server) {
-            own.store.clear();
-        }
-    }
-
-    /// The counts of a server's answers, in the order of [`crate::wire::answer_count`]; empty without a store.
-    pub fn answer_counts(&mut self, server: u32) -> Vec<u64> {
-        let own = self.own_answers(server);
-        own.map_or(Vec::new(), |own| own.store.all_counts())
-    }
-
-    /// Sets the request header, in lower case, whose value is reported with every answer the engine gives.
-    pub fn note_header(&mut self, server: u32, name: &[u8]) {
-        if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
-            entry.noted = (!name.is_empty()).then(|| name.into());
-            if let Some(own) = &mut entry.answers {
-                own.forget_blocks();
-            }
-        }
-    }
-
-    fn own_answers(&mut self, server: u32) -> Option<&mut OwnAnswers> {
-        self.servers
-            .get_mut(server as usize)?
-            .as_mut()?
-            .answers
-            .as_mut()
-    }
-
-    /// How many connections a server has.
+    /// Returns the number of connections of a server.
     #[must_use]
     pub fn connections_of(&self, server: u32) -> u32 {
         let server = self.servers.get(server as usize).and_then(Option::as_ref);
         server.map_or(0, |server| server.connections)
     }
 
-    /// Takes no new connections. Reports when the last one is gone.
+    /// Stops accepting connections. The end of the last one is reported.
     pub fn stop(&mut self, server: u32) {
         let Some(Some(entry)) = self.servers.get_mut(server as usize) else {
             return;
         };
-        // The owner answers what its connections still request, and ends them with that.
-        entry.answers = None;
+        // The owner responds to the remaining requests, and ends the connections after them.
+        entry.store = None;
         if let Source::Listener(listener) = mem::replace(&mut entry.source, Source::Stopped) {
             self.epoll.remove(&listener.fd);
         }
-        self.tell_if_stopped(server);
+        self.report_if_stopped(server);
     }
 
-    /// Closes a server's connections that are between two requests.
+    /// Closes a server's connections between two requests. A connection whose next request has arrived, unread, stays open: in a
+    /// worker of a cluster the connection and its first request come together, and closing it would lose the request.
     pub fn close_idle(&mut self, server: u32, with_unused: bool) {
         self.each_of(server, |engine, connection| {
-            if connection.is_idle() || with_unused && connection.is_unused() {
+            let rests = connection.is_idle() || with_unused && connection.is_unused();
+            if rests && !sys::has_unread(&connection.fd) {
                 connection.stage = Stage::Closing;
                 engine.close_if_sent(connection);
             }
         });
     }
 
-    /// Closes all connections of a server. What was written is offered to the kernel first.
+    /// Closes all connections of a server. Written bytes are offered to the kernel first.
     pub fn close_all(&mut self, server: u32) {
         self.flush();
         self.each_of(server, Self::close_now);
@@ -207,19 +120,19 @@ impl Engine {
             let is_its = entry
                 .connection
                 .as_ref()
-                .is_some_and(|connection| connection.whom.server == server);
+                .is_some_and(|connection| connection.id.server == server);
             if is_its {
                 self.with(slot as u32, generation, &mut act);
             }
         }
     }
 
-    /// Closes a connection at once, with RST when `reset`. What was written is offered to the kernel first: it returns how many
-    /// bytes are lost.
+    /// Closes a connection at once, with RST if `reset`. Written bytes are offered to the kernel first; returns the number of
+    /// lost bytes.
     pub fn close(&mut self, slot: u32, generation: u32, reset: bool) -> usize {
         self.flush();
         self.with(slot, generation, |engine, connection| {
-            let unsent = connection.answers.unsent();
+            let unsent = connection.responses.unsent();
             if reset {
                 sys::reset_on_close(&connection.fd);
                 engine.release(connection, 0);
@@ -233,58 +146,58 @@ impl Engine {
     /// Stops reading and stops reporting the body. Requests already read are still reported.
     pub fn pause(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| {
-            connection.owner = Owner::Paused;
+            connection.owner = OwnerState::Paused;
         });
     }
 
-    /// Goes on with both.
+    /// Resumes both.
     pub fn resume(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
-            connection.owner = Owner::Reading;
-            engine.wake(connection);
+            connection.owner = OwnerState::Reading;
+            engine.resume_reading(connection);
         });
     }
 
-    /// Sets if the connection keeps the owner's loop alive while it is read.
+    /// Sets whether the connection keeps the owner's loop alive while it is read.
     pub fn set_referenced(&mut self, slot: u32, generation: u32, is_referenced: bool) {
         self.with(slot, generation, |_, connection| {
             connection.is_referenced = is_referenced;
         });
     }
 
-    /// Reads the rest of the body, or of what is refused, without reporting it.
+    /// Reads the rest of the body, or of refused input, without reporting it.
     pub fn discard_body(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |engine, connection| {
-            connection.owner = Owner::Reading;
+            connection.owner = OwnerState::Reading;
             if connection.has_failed() {
-                connection.input = Input::Dropped;
+                connection.input = Input::Discarded;
             }
             if let Some(body) = &mut connection.body {
                 body.discarded = true;
             }
-            engine.wake(connection);
+            engine.resume_reading(connection);
         });
     }
 
-    /// Reports the client's end while responses are due, as with half-open connections: the owner holds bytes that leave then.
+    /// Reports the client's end while responses are due, as with half-open connections: the owner holds bytes that it sends then.
     pub fn announce_end(&mut self, slot: u32, generation: u32) {
         self.with(slot, generation, |_, connection| {
             connection.client_end = ClientEnd::Reported;
         });
     }
 
-    fn wake(&mut self, connection: &mut Box<Connection>) {
-        if connection.has_more() {
+    fn resume_reading(&mut self, connection: &mut Box<Connection>) {
+        if connection.has_unparsed() {
             self.stall(connection);
-            self.ring();
+            self.request_turn();
         }
         if connection.wants_read() {
             self.watch_reads(connection, true);
         }
     }
 
-    /// Gives a connection away: its socket and what came behind its last request. What was written is sent first;
-    /// `None` when it is gone.
+    /// Hands over a connection: its socket and the bytes after its last request. Written bytes are sent first; `None` if it is
+    /// closed.
     pub fn detach(&mut self, slot: u32, generation: u32) -> Option<Detached> {
         self.flush();
         let entry = self.slots.get_mut(slot as usize)?;
@@ -292,13 +205,13 @@ impl Engine {
             return None;
         }
         let mut connection = entry.connection.take()?;
-        connection.owner = Owner::Unaware;
+        connection.owner = OwnerState::Unreported;
         self.release(&mut connection, 0);
         let Connection { fd, unread, .. } = *connection;
         Some(Detached { fd, unread })
     }
 
-    /// The connection's own inactivity timeout in milliseconds, 0 is none.
+    /// Sets the connection's own inactivity timeout in milliseconds, 0 for none.
     pub fn set_timeout(&mut self, slot: u32, generation: u32, timeout_ms: u32) {
         self.with(slot, generation, |engine, connection| {
             connection.socket_timeout = timeout_ms;
@@ -307,11 +220,11 @@ impl Engine {
         });
     }
 
-    /// Serves a connection that somebody else accepted. The descriptor becomes the engine's.
+    /// Serves a connection accepted elsewhere. The descriptor becomes the engine's.
     pub fn adopt(&mut self, server: u32, fd: OwnedFd) {
         if let Some(Some(entry)) = self.servers.get(server as usize) {
             let settings = entry.settings;
-            // The engine's clock may be that of its last turn, long ago: the connection's first deadline would be over.
+            // The engine's clock may date from its last turn, long ago: the connection's first deadline would have passed.
             self.now_ms = sys::now_ms();
             if self.slots_are_full() {
                 self.drop_connection(server, &fd);
@@ -321,14 +234,14 @@ impl Engine {
         }
     }
 
-    /// Bytes read and written so far.
+    /// Returns the bytes read and written so far.
     pub fn counts(&mut self, slot: u32, generation: u32) -> (u64, u64) {
         self.with(slot, generation, |_, connection| {
             (connection.bytes_read, connection.bytes_written)
         })
     }
 
-    /// TCP_NODELAY of a connection.
+    /// Sets TCP_NODELAY of a connection.
     pub fn set_no_delay(&mut self, slot: u32, generation: u32, on: bool) {
         self.with(slot, generation, |_, connection| {
             let _ = sys::set_option(
@@ -340,7 +253,7 @@ impl Engine {
         });
     }
 
-    /// SO_KEEPALIVE of a connection, and the seconds before its first probe when they are not 0.
+    /// Sets SO_KEEPALIVE of a connection, and the seconds before its first probe unless they are 0.
     pub fn set_keep_alive(&mut self, slot: u32, generation: u32, on: bool, seconds: u32) {
         self.with(slot, generation, |_, connection| {
             let fd = &connection.fd;
@@ -352,25 +265,29 @@ impl Engine {
         });
     }
 
-    /// Where a connection comes from.
+    /// Returns the address a connection comes from.
     pub fn remote(&mut self, slot: u32, generation: u32) -> Option<Address> {
-        self.with(slot, generation, |_, connection| match connection.ends() {
-            Some(ends) => Some(ends.source.clone()),
-            None => address::remote(&connection.fd).ok(),
+        self.with(slot, generation, |_, connection| {
+            match connection.endpoints() {
+                Some(endpoints) => Some(endpoints.source.clone()),
+                None => address::remote(&connection.fd).ok(),
+            }
         })
     }
 
-    /// The address it came to.
+    /// Returns the address it came to.
     pub fn local(&mut self, slot: u32, generation: u32) -> Option<Address> {
-        self.with(slot, generation, |_, connection| match connection.ends() {
-            Some(ends) => Some(ends.destination.clone()),
-            None => address::local(&connection.fd).ok(),
+        self.with(slot, generation, |_, connection| {
+            match connection.endpoints() {
+                Some(endpoints) => Some(endpoints.destination.clone()),
+                None => address::local(&connection.fd).ok(),
+            }
         })
     }
 
-    /// Whether anything is to be reported that no batch has reported yet.
+    /// Returns true if something is waiting that no batch has reported yet.
     #[must_use]
-    pub fn has_late_news(&self) -> bool {
+    pub fn has_unreported(&self) -> bool {
         self.batch.has_waiting()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::header_value::trim;
 
-/// Headers that identify a client, beside `Cookie`; in lower case.
+/// Headers that identify a client, besides `Cookie`; in lower case.
 pub const CREDENTIALS: [&str; 8] = [
     "authorization",
     "proxy-authorization",
@@ -14,8 +14,8 @@ pub const CREDENTIALS: [&str; 8] = [
     "x-user-id",
 ];
 
-/// The beginnings of cookies that analytics scripts and consent banners set on every page of a site; servers do not read them. A
-/// name ends in `=`; one that goes on has an id of the site in it.
+/// Prefixes of cookies that analytics scripts and consent banners set on every page of a site; servers do not read them. A whole
+/// name ends in `=`; a longer one contains an id of the site.
 pub const ANALYTICS_COOKIES: [&str; 47] = [
     "_ga=",
     "_ga_",
@@ -66,7 +66,7 @@ pub const ANALYTICS_COOKIES: [&str; 47] = [
     "_ym_isad=",
 ];
 
-/// Whether all cookies of a `Cookie` header are those of analytics.
+/// Returns true if all cookies of a `Cookie` header are those of analytics.
 pub(crate) fn is_analytics(cookies: &[u8]) -> bool {
     cookies.split(|byte| *byte == b';').all(|pair| {
         let pair = trim(pair);
@@ -78,7 +78,7 @@ pub(crate) fn is_analytics(cookies: &[u8]) -> bool {
     })
 }
 
-/// The characters that names of `ANALYTICS_COOKIES` begin with.
+/// First characters of the names in `ANALYTICS_COOKIES`.
 const MAY_BEGIN: [bool; 256] = {
     let mut table = [false; 256];
     let mut at = 0;

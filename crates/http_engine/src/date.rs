@@ -1,4 +1,4 @@
-//! The `Date` header (RFC 9110, section 5.6.7), made once a second.
+//! The `Date` header (RFC 9110, section 5.6.7), formatted once a second.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -7,26 +7,26 @@ const MONTHS: [&str; 12] = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
 ];
 
-/// The date as it was last written.
+/// The last formatted date.
 #[derive(Default)]
 pub(crate) struct Date {
     seconds: u64,
     text: String,
-    /// The engine's clock when it was looked at.
-    looked_ms: u64,
+    /// The engine's clock at the last check.
+    checked_ms: u64,
 }
 
 impl Date {
-    /// The date now; `now_ms` is the engine's clock, which spares the look at the other one.
+    /// Returns the current date; `now_ms` is the engine's clock, which avoids reading the system's.
     pub fn at(&mut self, now_ms: u64) -> &[u8] {
-        if self.looked_ms != now_ms || self.text.is_empty() {
-            self.looked_ms = now_ms;
-            self.look();
+        if self.checked_ms != now_ms || self.text.is_empty() {
+            self.checked_ms = now_ms;
+            self.refresh();
         }
         self.text.as_bytes()
     }
 
-    fn look(&mut self) {
+    fn refresh(&mut self) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
         let seconds = now.map_or(0, |now| now.as_secs());
         if seconds != self.seconds || self.text.is_empty() {
@@ -45,8 +45,8 @@ fn write(seconds: u64) -> String {
     format!("{weekday}, {day:02} {month} {year} {hour:02}:{minute:02}:{second:02} GMT")
 }
 
-/// Year, month from 0 and day of the month, of a day since 1970. Years are counted from March, so that the day a leap year
-/// adds is the last.
+/// Converts days since 1970 to year, month from 0 and day of the month. Years are counted from March, so that the leap day is the
+/// last.
 pub(crate) fn civil(days: u64) -> (u64, usize, u64) {
     let shifted = days + 719_468;
     let era = shifted / 146_097;

@@ -1,47 +1,47 @@
-//! What happens when a deadline has passed.
+//! The handling of deadlines that have passed.
 
-use crate::batch::Note;
+use crate::batch::Event;
 use crate::body::{Body, Extension};
 use crate::connection::{Connection, Deadline};
 use crate::engine::Engine;
-use crate::problem::What;
+use crate::problem::ProblemKind;
 use crate::timers::Entry;
 
-/// This many timer entries cost nothing worth looking at.
-const FEW_TIMERS: usize = 4096;
-/// Reads before a deadline is enforced: a batch holds no more bytes.
-const LATE_READS: usize = 16;
+/// Up to this many timer entries are not worth cleaning up.
+const MIN_TIMERS_TO_CLEAN: usize = 4096;
+/// Max reads before a deadline is enforced: a batch holds no more bytes.
+const MAX_LATE_READS: usize = 16;
 
 impl Engine {
-    /// Makes sure that a timer entry is there for the connection's next deadline.
+    /// Ensures a timer entry for the connection's next deadline.
     pub(crate) fn arm(&mut self, connection: &mut Connection) {
-        let settings = self.settings(connection.whom.server);
-        if connection.is_armed_for_rest(settings) {
+        let settings = self.settings(connection.id.server);
+        if connection.is_armed_for_idle(settings) {
             return;
         }
         let Some((at_ms, _)) = connection.deadline(settings) else {
             return;
         };
         if connection.armed == 0 || at_ms < connection.armed {
-            self.forget_old_timers();
+            self.drop_obsolete_timers();
             connection.armed = at_ms;
             self.timers.add(Entry {
                 at_ms,
-                slot: connection.whom.slot,
-                generation: connection.whom.generation,
+                slot: connection.id.slot,
+                generation: connection.id.generation,
             });
         }
     }
 
-    /// Short connections leave entries behind that are due a minute later. Once most are of that kind they go.
-    fn forget_old_timers(&mut self) {
-        if self.timers.len() < FEW_TIMERS + 4 * self.connections as usize {
+    /// Drops obsolete entries once most are obsolete: short connections leave entries that are due a minute later.
+    fn drop_obsolete_timers(&mut self) {
+        if self.timers.len() < MIN_TIMERS_TO_CLEAN + 4 * self.connections as usize {
             return;
         }
         let slots = &self.slots;
         self.timers.retain(|entry| {
             let slot = &slots[entry.slot as usize];
-            // The connection that is being worked on is not in its slot.
+            // The connection being processed is not in its slot.
             let connection = slot.connection.as_ref();
             slot.generation == entry.generation
                 && connection.is_none_or(|connection| connection.armed == entry.at_ms)
@@ -58,11 +58,11 @@ impl Engine {
                 }
             });
         }
-        self.timers.set_again();
+        self.timers.rearm();
     }
 
     fn on_timer(&mut self, connection: &mut Box<Connection>) {
-        let settings = *self.settings(connection.whom.server);
+        let settings = *self.settings(connection.id.server);
         if let Some((due_ms, _)) = connection.deadline(&settings)
             && due_ms <= self.now_ms
             && !self.read_late(connection, due_ms)
@@ -72,22 +72,23 @@ impl Engine {
         match connection.deadline(&settings) {
             Some((at_ms, kind)) if at_ms <= self.now_ms => match kind {
                 Deadline::Request if connection.body.is_none() => {
-                    self.fail_request(connection, What::Timeout, 0, &[]);
+                    self.fail_request(connection, ProblemKind::Timeout, 0, &[]);
                 }
-                Deadline::Request => self.fail(connection, What::Timeout, 0, &[]),
-                // Its client is still receiving the last response: it is not idle yet.
-                Deadline::KeepAlive if connection.answers.unsent() > 0 => {
+                Deadline::Request => self.fail(connection, ProblemKind::Timeout, 0, &[]),
+                // Its client is still receiving the last response, so it is not idle yet.
+                Deadline::KeepAlive if connection.responses.unsent() > 0 => {
                     connection.idle_since = self.now_ms;
                     self.arm(connection);
                 }
                 Deadline::KeepAlive | Deadline::Inactive => {
-                    connection.tell();
+                    connection.mark_reported();
                     connection.last_active = self.now_ms;
                     if connection.idle_since != 0 {
                         connection.idle_since = self.now_ms;
                     }
                     let inactive = kind == Deadline::Inactive;
-                    self.batch.note(connection.whom, Note::Timeout { inactive });
+                    self.batch
+                        .report(connection.id, Event::Timeout { inactive });
                     self.arm(connection);
                 }
             },
@@ -97,15 +98,15 @@ impl Engine {
 }
 
 impl Engine {
-    /// Bytes that are already in the kernel when the engine is late may have arrived in time, so they count. The rest of a large body
-    /// may still be with the client, because the kernel's buffer was full: its deadline is extended once, by as long as the engine
-    /// was late. False when the connection is gone.
+    /// Reads the bytes that are already in the kernel when the engine is late: they may have arrived in time, so they count. The
+    /// rest of a large body may still be with the client, because the kernel's buffer was full: its deadline is extended once, by
+    /// the engine's delay. Returns false if the connection is closed.
     fn read_late(&mut self, connection: &mut Box<Connection>, due_ms: u64) -> bool {
         let is_given = |body: &Body| body.extension == Extension::Given;
         if connection.body.as_ref().is_some_and(is_given) {
             return true;
         }
-        for _ in 0..LATE_READS {
+        for _ in 0..MAX_LATE_READS {
             let before = connection.bytes_read;
             if !connection.wants_read() {
                 break;
@@ -118,7 +119,7 @@ impl Engine {
                 break;
             }
         }
-        if connection.read_in == self.turn
+        if connection.read_in_turn == self.turn
             && let Some(body) = &mut connection.body
         {
             body.extension = Extension::Given;
@@ -134,7 +135,7 @@ mod tests {
     use std::os::fd::OwnedFd;
     use std::os::unix::net::UnixStream;
 
-    use super::FEW_TIMERS;
+    use super::MIN_TIMERS_TO_CLEAN;
     use crate::engine::{Engine, Memory};
     use crate::listener::{Bind, ListenOptions};
     use crate::server::ServerSettings;
@@ -158,18 +159,18 @@ mod tests {
             .expect("a port");
         let (stays, _other) = UnixStream::pair().expect("a pair");
         engine.adopt(server, OwnedFd::from(stays));
-        for number in 0..3 * FEW_TIMERS as u32 {
+        for number in 0..3 * MIN_TIMERS_TO_CLEAN as u32 {
             let (comes, _other) = UnixStream::pair().expect("a pair");
             engine.adopt(server, OwnedFd::from(comes));
             engine.close(1, number + 1, false);
         }
         assert_eq!(engine.connection_count(), 1);
         assert!(
-            engine.timers.len() <= FEW_TIMERS + 8,
+            engine.timers.len() <= MIN_TIMERS_TO_CLEAN + 8,
             "{}",
             engine.timers.len()
         );
-        // The one that stays is still timed.
+        // The remaining connection is still timed.
         assert!(
             engine
                 .timers

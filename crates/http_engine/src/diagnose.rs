@@ -1,39 +1,39 @@
-//! Reports what is wrong with a head, byte by byte, in llhttp's words and at llhttp's positions.
+//! Finds the problem of a head, byte by byte, in llhttp's words and at llhttp's positions.
 //!
-//! Runs on heads that were refused and on those that are not complete yet, never on a good one.
+//! Runs on refused and on incomplete heads, never on a valid one.
 
 mod headers;
 mod start_line;
 
 use crate::head::Limits;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 
-/// The first problem of a head of which `bytes` are the beginning; `None` when they are good as far as they go.
+/// Returns the first problem of a head that begins with `bytes`; `None` if they are valid so far.
 #[must_use]
 pub fn head(bytes: &[u8], limits: Limits) -> Option<Problem> {
     Progress::of_head(limits).read(bytes)
 }
 
-/// As [`head`], for a header block alone: the trailers of a chunked body.
+/// Like [`head`], for a header block alone: the trailers of a chunked body.
 #[must_use]
 pub fn block(bytes: &[u8], limits: Limits) -> Option<Problem> {
     Progress::of_block(limits).read(bytes)
 }
 
-/// How far a head that comes in piece by piece is read, so that no byte is looked at again with every piece: what was found
-/// out up to its last complete line, and what the bytes behind that end in.
+/// The reading position in a head that arrives piece by piece, so that no byte is examined again with every piece: the findings
+/// up to its last complete line, and the run that the bytes after it end in.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     line: Line,
     run: Option<Run>,
     /// Bytes that were read.
     seen: usize,
-    /// Bytes that were looked at, those that were looked at again included.
+    /// Bytes that were examined, repeated examinations included.
     #[cfg(test)]
     looked_at: usize,
 }
 
-/// What was found out before a line.
+/// The findings before a line.
 #[derive(Clone, Copy, Debug)]
 struct Line {
     at: usize,
@@ -41,9 +41,9 @@ struct Line {
     headers: usize,
     framing: Framing,
     limits: Limits,
-    /// The headers follow a request line, not a body.
+    /// True if the headers follow a request line, not a body.
     has_start_line: bool,
-    /// It is behind the request line.
+    /// True after the request line.
     in_headers: bool,
 }
 
@@ -52,25 +52,25 @@ struct Line {
 struct Run {
     good: fn(u8) -> bool,
     start: usize,
-    /// What was counted before it, where it counts itself.
+    /// The count before it, if the run itself counts.
     counted: Option<usize>,
 }
 
 impl Progress {
-    /// At the start of a head.
+    /// Starts a head.
     #[must_use]
     pub fn of_head(limits: Limits) -> Self {
         Self::new(limits, true)
     }
 
-    /// At the start of a block behind a body.
+    /// Starts a block after a body.
     #[must_use]
     pub fn of_block(limits: Limits) -> Self {
         Self::new(limits, false)
     }
 
     fn new(limits: Limits, has_start_line: bool) -> Self {
-        // A body with a block behind it is chunked.
+        // A body with a block after it is chunked.
         let framing = Framing {
             length: false,
             encoding: !has_start_line,
@@ -94,7 +94,7 @@ impl Progress {
         }
     }
 
-    /// Reads on. `bytes` are all that came so far, those of the calls before included.
+    /// Continues reading. `bytes` are all bytes so far, including those of earlier calls.
     pub fn read(&mut self, bytes: &[u8]) -> Option<Problem> {
         let goes_on = self.run.is_some_and(|run| {
             let length = bytes.len() - run.start;
@@ -129,7 +129,7 @@ impl Progress {
         }
     }
 
-    /// Whether the empty line may have come since the last call, when `bytes` are all that came so far.
+    /// Returns true if the empty line may have arrived since the last call; `bytes` are all bytes so far.
     #[must_use]
     pub fn may_end(&self, bytes: &[u8]) -> bool {
         let from = self.seen.saturating_sub(3);
@@ -155,7 +155,7 @@ struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
     line: Line,
-    /// As it was at the start of the line.
+    /// The findings at the start of the line.
     begin: Line,
     run: Option<Run>,
 }
@@ -165,25 +165,23 @@ impl<'a> Reader<'a> {
         self.bytes.get(self.at).copied().ok_or(Stop::End)
     }
 
-    fn fail<T>(&self, what: What) -> Step<T> {
-        Err(Stop::Problem(Problem::new(what, self.at)))
+    fn fail<T>(&self, kind: ProblemKind) -> Step<T> {
+        Err(Stop::Problem(Problem::new(kind, self.at)))
     }
 
-    /// As `fail`, where llhttp has taken the byte before it complains.
-    fn fail_behind<T>(&mut self, what: What) -> Step<T> {
+    /// Fails like `fail`, after the byte, which llhttp consumes before it complains.
+    fn fail_behind<T>(&mut self, kind: ProblemKind) -> Step<T> {
         self.skip();
-        self.fail(what)
+        self.fail(kind)
     }
 
-    /// One byte further, whatever it is.
     fn skip(&mut self) {
         self.at += 1;
     }
 
-    /// Takes `byte` or fails.
-    fn expect(&mut self, byte: u8, what: What) -> Step {
+    fn expect(&mut self, byte: u8, kind: ProblemKind) -> Step {
         if self.peek()? != byte {
-            return self.fail(what);
+            return self.fail(kind);
         }
         self.skip();
         Ok(())
@@ -205,7 +203,7 @@ impl<'a> Reader<'a> {
         Ok(&rest[..length])
     }
 
-    /// As `take_while`, of bytes that count from `start` on.
+    /// Takes bytes like `take_while`, counting them from `start`.
     fn take_counted(&mut self, start: usize, good: fn(u8) -> bool) -> Step<&'a [u8]> {
         let taken = self.take_while(good);
         if taken.is_err() {
@@ -221,12 +219,11 @@ impl<'a> Reader<'a> {
 
     fn check_size(&self, more: usize) -> Step {
         if self.line.counted + more >= self.line.limits.size {
-            return self.fail(What::HeaderOverflow);
+            return self.fail(ProblemKind::HeaderOverflow);
         }
         Ok(())
     }
 
-    /// What comes is a line of the block.
     fn begin_line(&mut self) {
         self.line.at = self.at;
         self.line.in_headers = true;
@@ -238,7 +235,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::{Limits, Progress};
 
-    /// At each boundary of a line the line is looked at again, but never what stands before it.
+    /// At each line boundary the line is examined again, but never the bytes before it.
     #[test]
     fn a_head_in_single_bytes_is_scanned_once() {
         let value = "v".repeat(200);

@@ -1,9 +1,9 @@
-//! The content coding of a response, chosen by `Accept-Encoding` (RFC 9110, section 12.5.3) as `@redline/response-cache` does.
+//! The content coding of a response, chosen by `Accept-Encoding` (RFC 9110, section 12.5.3) as in `@redline/response-cache`.
 
 use crate::header_value::trim;
 use crate::wire::encoding;
 
-/// Weights are thousandths. `None` for a coding that is not named.
+/// Weights in thousandths; `None` for a coding that is not named.
 #[derive(Default)]
 struct Weights {
     /// By the number of the coding; that of `encoding::IDENTITY` is 0.
@@ -11,9 +11,9 @@ struct Weights {
     others: Option<u16>,
 }
 
-/// The coding with the greatest weight, of several the first: one of [`encoding`].
+/// Returns the coding with the greatest weight, the first of equals: one of [`encoding`].
 ///
-/// `preferred` has their numbers, `encoding::BITS` for each, the first one in the lowest bits.
+/// `preferred` lists the numbers of the codings, `encoding::BITS` for each, the first one in the lowest bits.
 pub(crate) fn choose(header: &[u8], preferred: u32) -> u8 {
     let weights = weights(header);
     let of = |coding: u32| {
@@ -35,7 +35,7 @@ pub(crate) fn choose(header: &[u8], preferred: u32) -> u8 {
     chosen as u8
 }
 
-/// The last of several elements of one name counts.
+/// Parses the weights. Of several elements with one name the last counts.
 fn weights(header: &[u8]) -> Weights {
     let mut weights = Weights::default();
     for element in header.split(|byte| *byte == b',') {
@@ -64,7 +64,7 @@ fn weights(header: &[u8]) -> Weights {
     weights
 }
 
-/// RFC 9110, section 12.4.2. `None` for anything else.
+/// Parses a weight (RFC 9110, section 12.4.2). `None` for anything else.
 fn thousandths(text: &[u8]) -> Option<u16> {
     let (whole, rest) = match text {
         [b'0', rest @ ..] => (0, rest),

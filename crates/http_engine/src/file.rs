@@ -1,65 +1,68 @@
-//! A part of a file that leaves by the kernel, without passing through memory of the process.
+//! A range of a file that is sent by the kernel, without passing through memory of the process.
 //!
-//! sendfile of pages that are not in memory waits for the disk, and with it everybody whose connection is in the same epoll. So only
-//! what is in memory is sent: the rest is left to the owner, which reads it on other threads.
+//! sendfile of pages that are not in memory waits for the disk, and with it every connection in the same epoll instance. So only
+//! pages in memory are sent: the rest is left to the owner, which reads it on other threads.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::os::fd::{OwnedFd, RawFd};
 
+use crate::page_cache;
 use crate::sys::{self, Errno};
 
-/// Below so many bytes no smaller part is looked for that is in memory.
-const LEAST: u64 = 64 * 1024;
-/// Bytes from one page that is looked at to the next: the kernel reads ahead in parts of this size, and counts what is there.
+/// Min size, in bytes, of a part that is searched for in memory.
+const MIN_PART: u64 = 64 * 1024;
+/// Bytes between two checked pages: the kernel reads ahead in parts of this size, and counts the cached pages.
 const COUNTED_STRIDE: u64 = 128 * 1024;
-/// As above, where the kernel does not count: the smallest part that it reads ahead.
+/// As above, if the kernel does not count: the smallest part that it reads ahead.
 const STRIDE: u64 = 16 * 1024;
 
-/// A part of a file, as the owner names it.
+/// A range of a file, as the owner specifies it.
 #[derive(Clone, Copy, Debug)]
 pub struct FileRange {
-    /// The descriptor. It stays the owner's.
+    /// The descriptor. It remains the owner's.
     pub fd: RawFd,
-    /// Its first byte; `None` for the descriptor's own position, which moves along.
+    /// Its first byte; `None` for the descriptor's own position, which advances.
     pub at: Option<u64>,
-    /// How many bytes at the most: it ends where the file does.
+    /// Max bytes: it ends where the file does.
     pub length: u64,
-    /// The bytes of a chunk; 0 without chunks.
+    /// Bytes per chunk; 0 without chunks.
     pub chunk: u32,
-    /// The device that the file has to be on, and its number there. A descriptor of somebody who imitates the file system means
-    /// another file, if any.
+    /// The expected device of the file, and its inode there. If a module imitates the file system, a descriptor may mean another
+    /// file, or none.
     pub device: u64,
     /// See above.
     pub inode: u64,
 }
 
-/// The rest of such a part, on a descriptor of the engine's own: that of the owner may be closed, and its number mean another file.
+/// The rest of such a range, on a descriptor of the engine's own: the owner may close its descriptor, whose number may then mean
+/// another file.
 pub(crate) struct FilePart {
     file: File,
     at: Option<u64>,
-    left: u64,
-    /// The kernel tells this process the truth about the pages of a mapping. Those of other users all seem to be there.
+    remaining: u64,
+    /// True if the kernel reports the pages of a mapping truthfully to this process. For files of other users, all pages seem to
+    /// be in memory.
     shows_pages: bool,
-    /// The bytes of a chunk; 0 without chunks.
+    /// Bytes per chunk; 0 without chunks.
     pub chunk: usize,
-    /// Bytes that have left, or were copied.
-    pub moved: u64,
-    /// The owner hears of its end.
+    /// Bytes sent or copied.
+    pub sent: u64,
+    /// True if its end is reported to the owner.
     pub is_reported: bool,
-    /// Bytes behind it.
-    pub behind: Vec<u8>,
+    /// Bytes that follow it.
+    pub bytes_after: Vec<u8>,
 }
 
 impl FilePart {
-    /// `None` when nothing of it can be sent.
+    /// Returns `None` if nothing of it can be sent.
     pub fn open(range: FileRange) -> Option<Self> {
         let fd = sys::duplicate(range.fd).ok()?;
         let stat = sys::stat(&fd).ok()?;
-        let is_meant = stat.st_mode & libc::S_IFMT == libc::S_IFREG
+        let is_expected = stat.st_mode & libc::S_IFMT == libc::S_IFREG
             && stat.st_dev == range.device
             && stat.st_ino == range.inode;
-        if !is_meant {
+        if !is_expected {
             return None;
         }
         let start = match range.at {
@@ -67,25 +70,25 @@ impl FilePart {
             None => sys::position(&fd).ok()?,
         };
         let size = u64::try_from(stat.st_size).ok()?;
-        let left = size.saturating_sub(start).min(range.length);
-        (left > 0).then(|| Self {
+        let remaining = size.saturating_sub(start).min(range.length);
+        (remaining > 0).then(|| Self {
             file: File::from(fd),
             at: range.at,
-            left,
-            shows_pages: sys::shows_pages(&stat),
+            remaining,
+            shows_pages: page_cache::shows_pages(&stat),
             chunk: range.chunk as usize,
-            moved: 0,
+            sent: 0,
             is_reported: false,
-            behind: Vec::new(),
+            bytes_after: Vec::new(),
         })
     }
 
-    pub fn left(&self) -> u64 {
-        self.left
+    pub fn remaining(&self) -> u64 {
+        self.remaining
     }
 
-    /// How many of the next bytes, up to `most`, are in memory.
-    pub fn in_memory(&self, most: u64) -> u64 {
+    /// Returns the number of the next bytes, up to `max`, that are in memory.
+    pub fn cached_length(&self, max: u64) -> u64 {
         let at = match self.at {
             Some(at) => at,
             None => match sys::position(&self.file) {
@@ -93,12 +96,12 @@ impl FilePart {
                 Err(_) => return 0,
             },
         };
-        let mut length = most.min(self.left);
+        let mut length = max.min(self.remaining);
         while !is_in_memory(&self.file, at, length, self.shows_pages) {
-            if length <= LEAST {
+            if length <= MIN_PART {
                 return 0;
             }
-            length = (length / 2).max(LEAST);
+            length = (length / 2).max(MIN_PART);
         }
         length
     }
@@ -110,7 +113,7 @@ impl FilePart {
         Ok(sent)
     }
 
-    /// Copies `length` bytes that are in memory. False when fewer can be read, which are copied.
+    /// Copies `length` bytes that are in memory. Returns false if fewer can be read; these are copied.
     pub fn copy(&mut self, length: usize, into: &mut Vec<u8>) -> bool {
         let start = into.len();
         into.resize(start + length, 0);
@@ -136,40 +139,40 @@ impl FilePart {
     }
 
     fn advance(&mut self, length: u64) {
-        self.left -= length;
-        self.moved += length;
+        self.remaining -= length;
+        self.sent += length;
         if let Some(at) = &mut self.at {
             *at += length;
         }
     }
 }
 
-/// True where reading these bytes waits for no disk, as far as the kernel says. It says so in three ways, and each file system lacks
-/// some of them.
+/// Returns true if reading these bytes needs no disk, as far as the kernel reports. It reports that in three ways, and each file
+/// system lacks some of them.
 fn is_in_memory(file: &File, at: u64, length: u64, shows_pages: bool) -> bool {
-    let page = sys::page_size();
+    let page = page_cache::page_size();
     let last = at + length - 1;
     let pages = last / page - at / page + 1;
-    let counted = sys::cached_pages(file, at, length);
+    let counted = page_cache::cached_pages(file, at, length);
     let is_counted = counted.is_some_and(|counted| counted >= pages);
-    match sys::read_now(file, at) {
+    match page_cache::read_now(file, at) {
         Ok(()) => {}
-        // tmpfs counts; of what lies on another file system, as with overlayfs, only a mapping tells.
+        // tmpfs counts; for files on another file system, as with overlayfs, only a mapping shows.
         Err(libc::EOPNOTSUPP | libc::EINVAL | libc::ENOSYS) => {
-            return is_counted || shows_pages && sys::is_resident(file, at, length);
+            return is_counted || shows_pages && page_cache::is_resident(file, at, length);
         }
         Err(_) => return false,
     }
-    // None at all, and yet one was read: they are counted elsewhere.
+    // None is counted, although one was read: the pages are counted elsewhere.
     if counted.is_some_and(|counted| counted > 0) && !is_counted {
         return false;
     }
-    // A page that is counted may still be on its way from the disk.
+    // A counted page may still be under way from the disk.
     let stride = if is_counted { COUNTED_STRIDE } else { STRIDE };
     let mut next = at;
     while next < last {
         next = (next + stride).min(last);
-        if sys::read_now(file, next).is_err() {
+        if page_cache::read_now(file, next).is_err() {
             return false;
         }
     }
@@ -203,14 +206,14 @@ mod tests {
         let file = File::open(&path).expect("the file");
         fs::remove_file(&path).expect("its end");
         let whole = FilePart::open(range(&file)).expect("a part");
-        assert_eq!(whole.left(), 100_000);
-        assert_eq!(whole.in_memory(u64::MAX), 100_000);
+        assert_eq!(whole.remaining(), 100_000);
+        assert_eq!(whole.cached_length(u64::MAX), 100_000);
         let middle = FileRange {
             at: Some(99_990),
             length: 5,
             ..range(&file)
         };
-        assert_eq!(FilePart::open(middle).expect("a part").left(), 5);
+        assert_eq!(FilePart::open(middle).expect("a part").remaining(), 5);
         let behind = FileRange {
             at: Some(100_000),
             ..range(&file)

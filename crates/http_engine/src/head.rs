@@ -1,29 +1,29 @@
 //! The head of a request: request line and header block.
 //!
-//! A valid head is read fast, and an invalid one is only refused: [`crate::diagnose`] finds out what is wrong.
+//! A valid head is read fast, and an invalid one is only refused: [`crate::diagnose`] finds the problem.
 
 use memchr::memmem::Finder;
 
 use crate::header_lines::{self, Place};
 use crate::method;
 use crate::name_filter::NameFilter;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 
-/// How long a head, or the block behind a chunked body, may be.
+/// Limits of a head, or of the block after a chunked body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// As llhttp's owner counts: URL, names and values. What reaches it is too long.
+    /// Counted as llhttp's owner does: URL, names and values. A head of this size is too long.
     pub size: usize,
-    /// How many headers there may be; `usize::MAX` means unlimited.
+    /// Max headers; `usize::MAX` means unlimited.
     pub headers: usize,
 }
 
-/// What a header block says about framing and the connection.
+/// The facts of a header block about framing and the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
-    /// The body's length, when it is announced.
+    /// The body's length, if announced.
     pub content_length: Option<u64>,
-    /// The body comes in chunks.
+    /// The body is chunked.
     pub chunked: bool,
     /// `Connection` has `close`.
     pub close: bool,
@@ -31,18 +31,18 @@ pub struct Facts {
     pub keep_alive: bool,
     /// `Connection` has `upgrade`, and there is an `Upgrade` header.
     pub upgrade: bool,
-    /// There is a `Host`.
+    /// A `Host` is present.
     pub host: bool,
-    /// There is an `Expect`, and whether it asks for 100-continue.
+    /// `Some` if an `Expect` is present: true if it is 100-continue.
     pub expect: Option<bool>,
-    /// How llhttp's owner counts: names and values without what is between them.
+    /// Counted as llhttp's owner does: names and values without the bytes between them.
     pub counted: usize,
-    /// How many headers there are.
+    /// Number of headers.
     pub headers: usize,
 }
 
 impl Facts {
-    /// Whether a block with a URL of so many bytes is longer than allowed.
+    /// Returns true if a block with a URL of this many bytes exceeds the limits.
     pub(crate) fn exceed(&self, url: usize, limits: Limits) -> bool {
         self.counted + url >= limits.size || self.headers > limits.headers
     }
@@ -53,27 +53,27 @@ impl Facts {
 pub struct RequestLine {
     /// An index in [`crate::METHODS`].
     pub method: u8,
-    /// Where the target begins.
+    /// Start of the target.
     pub url_start: usize,
-    /// Where it ends.
+    /// End of the target.
     pub url_end: usize,
     /// The minor version: HTTP/1.0 or HTTP/1.1.
     pub minor: u8,
-    /// Where the header block begins.
+    /// Start of the header block.
     pub end: usize,
 }
 
-/// A head that is complete: the header block is `line.end..end`, its empty line included.
+/// A complete head: the header block is `line.end..end`, including its empty line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
     /// The request line.
     pub line: RequestLine,
-    /// Behind the head.
+    /// End of the head.
     pub end: usize,
 }
 
-/// Finds a head in `bytes`, which begin with the method. `None` when it is incomplete or its request line is bad; the
-/// header block is not examined.
+/// Finds a head in `bytes`, which begin with the method. `None` if it is incomplete or its request line is invalid; the header
+/// block is not examined.
 #[must_use]
 pub fn bounds(bytes: &[u8]) -> Option<Bounds> {
     thread_local! {
@@ -118,7 +118,7 @@ fn request_line(bytes: &[u8]) -> Option<RequestLine> {
     })
 }
 
-/// llhttp's URL characters: everything printable.
+/// Returns true for llhttp's URL characters: all printable ones.
 pub(crate) fn is_url_char(byte: u8) -> bool {
     (0x21..=0x7e).contains(&byte)
 }
@@ -141,7 +141,7 @@ fn target_is_good(method: u8, target: &[u8]) -> bool {
     }
 }
 
-/// What llhttp takes between `://` and the path.
+/// Returns true for the characters that llhttp accepts between `://` and the path.
 pub(crate) fn is_server_char(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.!~*'();:&=+$,%@[]".contains(&byte)
 }
@@ -152,17 +152,16 @@ fn authority_is_good(rest: &[u8]) -> bool {
     !server.windows(2).any(|pair| pair == b"@@") && matches!(rest.first(), None | Some(b'/' | b'?'))
 }
 
-/// How many bytes a head may take whose URL, names and values are limited to `limit`. White space in front of a value is not
-/// counted and has no end by itself; the shortest header that is counted takes four bytes.
-pub(crate) fn longest(limit: usize) -> usize {
+/// Returns the max bytes of a head whose URL, names and values are limited to `limit`. White space before a value is not counted
+/// and has no limit of its own; the shortest counted header takes four bytes.
+pub(crate) fn max_size(limit: usize) -> usize {
     limit.saturating_mul(4).saturating_add(16 * 1024)
 }
 
-/// Reads a header block that ends in its empty line, and gives the headers to `each` with their offsets.
+/// Reads a header block that ends in its empty line, and passes the headers to `each` with their offsets.
 ///
 /// # Errors
-/// `None` where [`crate::diagnose`] has to say what is wrong, or what is wrong about framing, with its position in the
-/// block.
+/// `None` if [`crate::diagnose`] has to find the problem, otherwise a problem of framing, with its position in the block.
 pub fn read_block(
     block: &[u8],
     mut each: impl FnMut(&[u8], usize, &[u8], usize),
@@ -187,7 +186,7 @@ fn read_with(
     reader.finish(block.len()).map_err(Some)
 }
 
-/// The headers that framing and the connection depend on.
+/// Headers that affect framing and the connection.
 pub(crate) const FRAMING: NameFilter = NameFilter::of(&[
     "host",
     "expect",
@@ -217,7 +216,7 @@ impl FactReader {
         }
     }
 
-    /// As many calls of `read`, of headers that neither framing nor the connection depends on.
+    /// Same as this many `read` calls for headers irrelevant to framing and connection.
     pub(crate) fn skip(&mut self, headers: usize, counted: usize) {
         self.facts.headers += headers;
         self.facts.counted += counted;
@@ -257,24 +256,30 @@ impl FactReader {
     fn read_length(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
         let colon = place.colon as usize;
         if self.encoding {
-            return Err(Problem::new(What::LengthWithEncoding, colon));
+            return Err(Problem::new(ProblemKind::LengthWithEncoding, colon));
         }
         if value.is_empty() {
-            return Err(Problem::new(What::LengthEmpty, place.end as usize + 2));
+            return Err(Problem::new(
+                ProblemKind::LengthEmpty,
+                place.end as usize + 2,
+            ));
         }
         if self.facts.content_length.is_some() {
-            return Err(Problem::new(What::LengthTwice, place.value as usize));
+            return Err(Problem::new(ProblemKind::LengthTwice, place.value as usize));
         }
         let mut length = 0_u64;
         for (index, byte) in value.iter().enumerate() {
             if !byte.is_ascii_digit() {
-                return Err(Problem::new(What::LengthChar, place.value as usize + index));
+                return Err(Problem::new(
+                    ProblemKind::LengthChar,
+                    place.value as usize + index,
+                ));
             }
             length = length
                 .checked_mul(10)
                 .and_then(|length| length.checked_add(u64::from(byte - b'0')))
                 .ok_or(Problem::new(
-                    What::LengthOverflow,
+                    ProblemKind::LengthOverflow,
                     place.value as usize + index,
                 ))?;
         }
@@ -285,16 +290,19 @@ impl FactReader {
     fn read_encoding(&mut self, value: &[u8], place: &Place) -> Result<(), Problem> {
         if self.facts.content_length.is_some() {
             let colon = place.colon as usize;
-            return Err(Problem::new(What::EncodingWithLength, colon));
+            return Err(Problem::new(ProblemKind::EncodingWithLength, colon));
         }
         if value.is_empty() {
-            return Err(Problem::new(What::EncodingEmpty, place.end as usize + 2));
+            return Err(Problem::new(
+                ProblemKind::EncodingEmpty,
+                place.end as usize + 2,
+            ));
         }
         self.encoding = true;
         let mut at = place.value as usize;
         for token in value.split(|byte| *byte == b',') {
             if self.facts.chunked {
-                return Err(Problem::new(What::EncodingValue, at));
+                return Err(Problem::new(ProblemKind::EncodingValue, at));
             }
             self.facts.chunked = is_chunked(token);
             at += token.len() + 1;
@@ -303,16 +311,16 @@ impl FactReader {
     }
 
     pub(crate) fn finish(mut self, end: usize) -> Result<Facts, Problem> {
-        // More than "chunked" may be there, but chunked has to come last, or nobody knows where the body ends.
+        // Other codings may precede chunked, but chunked must come last, or the body's end is unknown.
         if self.encoding && !self.facts.chunked {
-            return Err(Problem::new(What::Encoding, end));
+            return Err(Problem::new(ProblemKind::Encoding, end));
         }
         self.facts.upgrade = self.connection_upgrade && self.upgrade_header;
         Ok(self.facts)
     }
 }
 
-/// Reads the block behind the last chunk. The errors are those of [`read_block`].
+/// Reads the block after the last chunk.
 ///
 /// # Errors
 /// As [`read_block`].
@@ -334,8 +342,8 @@ pub fn read_trailers(
     })
 }
 
-/// Whether a token of `Transfer-Encoding` is `chunked`, the blanks around it included. llhttp takes a tab before it for white
-/// space and one behind it for a part of the token.
+/// Returns true if a token of `Transfer-Encoding` is `chunked`, including the blanks around it. llhttp takes a tab before it for
+/// white space and one after it for a part of the token.
 pub(crate) fn is_chunked(token: &[u8]) -> bool {
     let blanks = token.iter().take_while(|byte| matches!(byte, b' ' | b'\t'));
     let token = &token[blanks.count()..];
@@ -346,7 +354,7 @@ pub(crate) fn is_chunked(token: &[u8]) -> bool {
     token[..length].eq_ignore_ascii_case(b"chunked")
 }
 
-/// Whether the word stands anywhere in the value, not as a part of a longer one: that is how Node looks for it.
+/// Returns true if the word occurs anywhere in the value, but not as a part of a longer one: Node searches the same way.
 fn has_word(value: &[u8], word: &[u8]) -> bool {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     value

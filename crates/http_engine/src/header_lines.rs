@@ -1,7 +1,7 @@
 //! The lines of a header block.
 //!
-//! Nearly all blocks have few lines and no tabs: these are read in one pass that looks at many bytes at a time. Everything
-//! else is httparse's.
+//! Nearly all blocks have few lines and no tabs: these are read in one pass that examines many bytes at a time. All others are
+//! left to httparse.
 
 mod marks;
 
@@ -9,21 +9,21 @@ use httparse::{EMPTY_HEADER, Header};
 
 use marks::{Marks, PART};
 
-/// Lines of a block that is read in one pass. Browsers send fewer.
-const FEW: usize = 32;
-/// Headers that httparse gets room for at first.
-const USUAL: usize = 64;
+/// Max lines of a block that is read in one pass. Browsers send fewer.
+const MAX_PLAIN_LINES: usize = 32;
+/// Initial room for headers in httparse.
+const INITIAL_HEADERS: usize = 64;
 
-/// Where a header lies in its block.
+/// The place of a header in its block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Where the name begins.
+    /// Start of the name.
     pub name: u32,
     pub colon: u32,
-    /// Where the value begins; of an empty one, where its line ends.
+    /// Start of the value; of an empty one, the end of its line.
     pub value: u32,
     pub value_end: u32,
-    /// Behind the value and its trailing white space.
+    /// End of the value with its trailing white space.
     pub end: u32,
 }
 
@@ -32,7 +32,7 @@ impl Place {
         (self.colon - self.name) as usize
     }
 
-    /// How llhttp's owner counts it.
+    /// Returns its size as llhttp's owner counts it.
     pub fn counted(self) -> usize {
         (self.colon - self.name + self.end - self.value) as usize
     }
@@ -48,27 +48,27 @@ impl Place {
 
 /// Room for the headers of a plain block.
 #[derive(Default)]
-pub(crate) struct Few([Place; FEW]);
+pub(crate) struct PlainHeaders([Place; MAX_PLAIN_LINES]);
 
-impl Few {
-    /// The headers of a block that is good and plain; of others nothing is known.
+impl PlainHeaders {
+    /// Reads the headers of a valid plain block; `None` for any other, valid or not.
     pub fn read(&mut self, block: &[u8]) -> Option<&[Place]> {
         let count = read_plain(block, &mut self.0)?;
         Some(&self.0[..count])
     }
 }
 
-/// Gives the headers of a block that ends in its empty line to `each`. `None` if there is anything wrong with it as text: then
-/// `each` has had none of them.
+/// Passes the headers of a block that ends in its empty line to `each`. `None` if its text is malformed: then `each` was not
+/// called.
 pub(crate) fn read<E>(
     block: &[u8],
     mut each: impl FnMut(Place) -> Result<(), E>,
 ) -> Option<Result<(), E>> {
-    let mut few = Few::default();
+    let mut few = PlainHeaders::default();
     if let Some(places) = few.read(block) {
         return Some(places.iter().try_for_each(|place| each(*place)));
     }
-    let mut few = [EMPTY_HEADER; USUAL];
+    let mut few = [EMPTY_HEADER; INITIAL_HEADERS];
     let mut many = Vec::new();
     let parsed = match httparse::parse_headers(block, &mut few) {
         Err(httparse::Error::TooManyHeaders) => {
@@ -87,10 +87,10 @@ pub(crate) fn read<E>(
     Some(places.try_for_each(each))
 }
 
-/// How many headers there are, if the block is good and plain: no tab, no white space around a name, not too many lines.
-fn read_plain(block: &[u8], into: &mut [Place; FEW]) -> Option<usize> {
+/// Counts the headers of a valid plain block: no tab, no white space around a name, not too many lines.
+fn read_plain(block: &[u8], into: &mut [Place; MAX_PLAIN_LINES]) -> Option<usize> {
     let mut count = 0;
-    // Of the line that is being read.
+    // Start and first colon of the line being read.
     let (mut start, mut colon) = (0, None);
     let (parts, rest) = block.as_chunks::<PART>();
     // The last part is padded with blanks, which are neither newlines nor colons.
@@ -116,7 +116,7 @@ fn read_plain(block: &[u8], into: &mut [Place; FEW]) -> Option<usize> {
             }
             if end == start {
                 let is_whole = start + 2 == block.len();
-                // Each line has two, and no other byte of the block may be one.
+                // Each line has two control characters, and no other byte of the block may be one.
                 return (is_whole && controls(block) == 2 * (count + 1)).then_some(count);
             }
             *into.get_mut(count)? = line(block, start, colon?, end)?;
@@ -130,13 +130,13 @@ fn read_plain(block: &[u8], into: &mut [Place; FEW]) -> Option<usize> {
     None
 }
 
-/// The line from `start` to `end`, whose first colon may be behind it.
+/// Parses the line from `start` to `end`, whose first colon may be after it.
 fn line(block: &[u8], start: usize, colon: usize, end: usize) -> Option<Place> {
     if colon == start || colon >= end || !is_name(&block[start..], colon - start) {
         return None;
     }
     let mut value = colon + 1;
-    // At the end there is none.
+    // The end of the line is not a blank, so the loop stops there.
     while block[value] == b' ' {
         value += 1;
     }
@@ -153,7 +153,7 @@ fn line(block: &[u8], start: usize, colon: usize, end: usize) -> Option<Place> {
     })
 }
 
-/// Whether the first bytes are those of a name.
+/// Returns true if the first bytes are those of a name.
 fn is_name(bytes: &[u8], length: usize) -> bool {
     let (mut rest, mut left) = (bytes, length);
     while let Some((part, behind)) = rest.split_first_chunk()
@@ -165,15 +165,14 @@ fn is_name(bytes: &[u8], length: usize) -> bool {
         left -= part.len();
         rest = behind;
     }
-    // All of them, without a branch for each.
+    // Checks all of them, without a branch for each.
     bytes[..length]
         .iter()
         .fold(true, |so_far, byte| so_far & IS_TOKEN[*byte as usize])
 }
 
-/// How many control characters there are.
 fn controls(bytes: &[u8]) -> usize {
-    // Summed in a byte, so that a compiler adds sixteen at a time; so many fit.
+    // Summed in a byte, so that a compiler adds sixteen at a time; this many fit.
     const PART: usize = 128;
     let count = |part: &[u8]| {
         let is_control = |byte: &u8| u8::from(*byte < 0x20 || *byte == 0x7f);
@@ -183,7 +182,7 @@ fn controls(bytes: &[u8]) -> usize {
     parts.iter().map(|part| count(part)).sum::<usize>() + count(rest)
 }
 
-/// Where httparse has found a header; `None` when its line does not end in CRLF, which it lets through.
+/// Returns the place of a header found by httparse; `None` if its line does not end in CRLF, which httparse accepts.
 fn place(block: &[u8], header: &Header<'_>) -> Option<Place> {
     let start = block.as_ptr().addr();
     let name = header.name.as_ptr().addr() - start;
@@ -232,13 +231,13 @@ mod tests {
     use super::*;
 
     fn plain(block: &[u8]) -> Option<Vec<Place>> {
-        let mut places = [Place::default(); FEW];
+        let mut places = [Place::default(); MAX_PLAIN_LINES];
         read_plain(block, &mut places).map(|count| places[..count].to_vec())
     }
 
-    /// As httparse finds them.
+    /// The places that httparse finds.
     fn parsed(block: &[u8]) -> Option<Vec<Place>> {
-        let mut headers = [EMPTY_HEADER; USUAL];
+        let mut headers = [EMPTY_HEADER; INITIAL_HEADERS];
         let Ok(httparse::Status::Complete((length, headers))) =
             httparse::parse_headers(block, &mut headers)
         else {

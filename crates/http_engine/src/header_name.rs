@@ -1,6 +1,6 @@
 //! Header names that cross to JavaScript as a number.
 
-/// As they are usually written; the index plus 1 crosses.
+/// Names in their usual case; the index plus 1 crosses.
 pub const KNOWN_NAMES: [&str; 72] = [
     "Host",
     "User-Agent",
@@ -76,10 +76,10 @@ pub const KNOWN_NAMES: [&str; 72] = [
     "Idempotency-Key",
 ];
 
-/// How a name crosses.
+/// The form in which a name crosses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// As the table has it.
+    /// In the case of the table.
     Usual(u8),
     /// In lower case.
     Lower(u8),

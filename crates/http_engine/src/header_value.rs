@@ -1,14 +1,14 @@
-//! Reads single values from a header block that is known to be valid.
+//! Reads single values from a header block known to be valid.
 
-/// The value a block has for a name.
+/// The value of a name in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum One<'a> {
+pub(crate) enum SingleValue<'a> {
     Missing,
     Value(&'a [u8]),
     Twice,
 }
 
-impl<'a> One<'a> {
+impl<'a> SingleValue<'a> {
     fn and(self, value: &'a [u8]) -> Self {
         match self {
             Self::Missing => Self::Value(value),
@@ -17,9 +17,9 @@ impl<'a> One<'a> {
     }
 }
 
-/// The value of a header, by its name in lower case.
-pub(crate) fn header<'a>(block: &'a [u8], name: &[u8]) -> One<'a> {
-    let mut found = One::Missing;
+/// Returns the value of a header, by its name in lower case.
+pub(crate) fn header<'a>(block: &'a [u8], name: &[u8]) -> SingleValue<'a> {
+    let mut found = SingleValue::Missing;
     let mut start = 0;
     for end in memchr::memchr_iter(b'\n', block) {
         let line = &block[start..end];
@@ -31,9 +31,9 @@ pub(crate) fn header<'a>(block: &'a [u8], name: &[u8]) -> One<'a> {
     found
 }
 
-/// The value of a cookie, as it was sent.
-pub(crate) fn cookie<'a>(cookies: &'a [u8], name: &[u8]) -> One<'a> {
-    let mut found = One::Missing;
+/// Returns the value of a cookie, as sent.
+pub(crate) fn cookie<'a>(cookies: &'a [u8], name: &[u8]) -> SingleValue<'a> {
+    let mut found = SingleValue::Missing;
     for pair in cookies.split(|byte| *byte == b';') {
         if let Some(at) = memchr::memchr(b'=', pair)
             && trim(&pair[..at]) == name
@@ -61,21 +61,21 @@ mod tests {
 
     #[test]
     fn a_header_is_found_by_its_whole_name() {
-        assert_eq!(header(BLOCK, b"host"), One::Value(b"a"));
-        assert_eq!(header(BLOCK, b"x-a"), One::Value(b"b c"));
-        assert_eq!(header(BLOCK, b"x-ab"), One::Value(b"d"));
-        assert_eq!(header(BLOCK, b"x-no"), One::Value(b""));
-        assert_eq!(header(BLOCK, b"x"), One::Missing);
-        assert_eq!(header(BLOCK, b"x-two"), One::Twice);
+        assert_eq!(header(BLOCK, b"host"), SingleValue::Value(b"a"));
+        assert_eq!(header(BLOCK, b"x-a"), SingleValue::Value(b"b c"));
+        assert_eq!(header(BLOCK, b"x-ab"), SingleValue::Value(b"d"));
+        assert_eq!(header(BLOCK, b"x-no"), SingleValue::Value(b""));
+        assert_eq!(header(BLOCK, b"x"), SingleValue::Missing);
+        assert_eq!(header(BLOCK, b"x-two"), SingleValue::Twice);
     }
 
     #[test]
     fn a_cookie_is_found_by_its_whole_name() {
         let cookies = b"a=1; sid = x=y ;sid2=3;b=1; b=2; lone";
-        assert_eq!(cookie(cookies, b"a"), One::Value(b"1"));
-        assert_eq!(cookie(cookies, b"sid"), One::Value(b"x=y"));
-        assert_eq!(cookie(cookies, b"b"), One::Twice);
-        assert_eq!(cookie(cookies, b"lone"), One::Missing);
-        assert_eq!(cookie(cookies, b"A"), One::Missing);
+        assert_eq!(cookie(cookies, b"a"), SingleValue::Value(b"1"));
+        assert_eq!(cookie(cookies, b"sid"), SingleValue::Value(b"x=y"));
+        assert_eq!(cookie(cookies, b"b"), SingleValue::Twice);
+        assert_eq!(cookie(cookies, b"lone"), SingleValue::Missing);
+        assert_eq!(cookie(cookies, b"A"), SingleValue::Missing);
     }
 }

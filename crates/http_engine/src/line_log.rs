@@ -1,8 +1,9 @@
-//! Access-log lines of the answers the engine gives by itself, and of those the owner has it write: what pino would have written, character for character.
+//! Access-log lines of the responses that the engine sends by itself, and of those that the owner requests: identical to pino's,
+//! character for character.
 //!
-//! A line is made of pieces that the owner took from pino, with what differs from line to line between them. Lines wait here,
-//! the oldest first, until the owner takes them; where too many wait the owner gets the requests. So the engine never waits for
-//! a reader of the log, and no answer lacks its line.
+//! A line consists of pieces that the owner took from pino, with the varying values between them. Lines wait here, the oldest
+//! first, until the owner takes them; when too many wait, the owner gets the requests. So the engine never waits for a reader of
+//! the log, and every response has its line.
 
 mod clock;
 mod ids;
@@ -15,103 +16,103 @@ use ids::Ids;
 
 use crate::sys;
 
-/// Bytes of lines that may wait for the owner.
-const MOST_WAITING: usize = 1024 * 1024;
-/// Bytes of the longest line: the owner takes whole ones, and has room for that.
-const LONGEST: usize = 64 * 1024;
+/// Max bytes of lines waiting for the owner.
+const MAX_WAITING: usize = 1024 * 1024;
+/// Max bytes of a line: the owner takes only whole lines, and has room for this much.
+const MAX_LINE: usize = 64 * 1024;
 const GET: &[u8] = b"\",\"method\":\"GET\",\"url\":\"";
 const HEAD: &[u8] = b"\",\"method\":\"HEAD\",\"url\":\"";
 const STATUS: &[u8] = b"\",\"statusCode\":";
-/// A status, and the longest duration.
+/// Digits of a status and of the longest duration.
 const DIGITS: usize = 3 + 24;
 
-/// How the lines of some statuses begin.
+/// The beginning of the lines of some statuses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Begin {
-    /// Nothing is written.
+    /// No line is written.
     Off,
     /// Only the owner can write them: it gets the requests.
     Owner,
-    /// With these bytes.
+    /// These bytes.
     Bytes(Box<[u8]>),
 }
 
-/// What the lines of a server look like.
+/// The format of a server's lines.
 #[derive(Clone, Debug)]
 pub struct LinePlan {
-    /// Of a status below 400, of one below 500, and of one above.
+    /// For a status below 400, for one below 500, and for one above.
     pub begins: [Begin; 3],
-    /// What comes before the time, if it is written.
+    /// Text before the time, if it is written.
     pub before_time: Box<[u8]>,
-    /// How the time is written.
+    /// The format of the time.
     pub clock: Clock,
-    /// Between the time and the request's id.
+    /// Text between the time and the request's id.
     pub before_id: Box<[u8]>,
-    /// Between the status and the response time.
+    /// Text between the status and the response time.
     pub before_duration: Box<[u8]>,
-    /// What comes last: of a status below 500, and of one above.
+    /// The line's end: for a status below 500, and for one above.
     pub ends: [Box<[u8]>; 2],
-    /// What the ids begin with that the engine makes.
+    /// Prefix of the ids that the engine generates.
     pub id_prefix: Box<[u8]>,
     /// The share of lines below status 400 that are written, 0 to 1.
     pub share: f64,
-    /// From so many waiting bytes on the owner is to take them at once.
+    /// Number of waiting bytes from which the owner should take them at once.
     pub due_bytes: usize,
 }
 
-/// What a line is about.
+/// The contents of a line.
 #[derive(Clone, Copy, Debug)]
-pub struct Answered<'a> {
-    /// The method was HEAD, otherwise GET.
+pub struct LoggedResponse<'a> {
+    /// True for HEAD, false for GET.
     pub is_head: bool,
     /// The target, printable.
     pub url: &'a [u8],
-    /// What was sent, in three digits.
+    /// The status sent, three digits.
     pub status: u16,
-    /// What the request's id header says, when it is there once.
+    /// The value of the request's id header, if it occurs once.
     pub id: Option<&'a [u8]>,
-    /// Its response time.
-    pub took: Took,
+    /// The response time.
+    pub took: ResponseTime,
 }
 
-/// How long an answer took.
+/// The duration of a response.
 #[derive(Clone, Copy, Debug)]
-pub enum Took {
-    /// It was found then, by the clock of [`sys::now`].
+pub enum ResponseTime {
+    /// Measured from this time, by the clock of [`sys::now`].
     Since(Duration),
-    /// So long.
+    /// This duration.
     Exactly(Duration),
 }
 
-/// What the owner has to hear of the lines that wait.
+/// News about waiting lines for the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum News {
-    /// It has heard all.
+    /// None: the owner has been notified of all.
     #[default]
     Nothing,
-    /// There are some.
+    /// Lines are waiting.
     Some,
-    /// There are so many that they are to be taken at once.
+    /// So many are waiting that they should be taken at once.
     Due,
 }
 
-/// What an owner has to mind that has lines of its own answers written.
+/// Limits for log lines written by JavaScript.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OwnersLimits {
-    /// Bytes of the longest target; 0 where no line can be written.
-    pub longest_url: usize,
-    /// Too many lines wait: they are to be taken before another is written.
+    /// Max bytes of a target; 0 if no line can be written.
+    pub max_url: usize,
+    /// Too many lines wait: they must be taken before another is written.
     pub is_full: bool,
 }
 
-/// Who answers a request of which a line is due.
+/// The responder to a request that is due a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// The engine: its line finds room, or needs none.
-    Given,
-    /// The owner, who alone can write the line.
+    /// The engine: its line has room, or none is written.
+    Engine,
+    /// The owner, because only it can write the line.
     Owner,
-    /// The owner, as too many lines wait.
+    /// The owner, because too many lines wait.
     Full,
 }
 
@@ -119,44 +120,43 @@ struct Writer {
     plan: LinePlan,
     stamp: Stamp,
     ids: Ids,
-    /// Of a line with an empty URL, at most.
-    longest: usize,
-    /// What lines begin with, up to the id, at this level and in this millisecond.
+    /// Max bytes of a line with an empty URL.
+    max_length: usize,
+    /// The start of a line, up to the id, for this level and this millisecond.
     opening: (usize, Vec<u8>),
-    /// What is between the URL and the response time, for this status.
+    /// The text between the URL and the response time, for this status.
     middle: (u16, Vec<u8>),
 }
 
-/// The lines of one server.
 #[derive(Default)]
 pub(crate) struct LineLog {
     writer: Option<Writer>,
     lines: Vec<u8>,
-    /// What the owner has heard since it took lines.
-    told: News,
-    is_held: bool,
+    /// News that the owner has received since it took lines.
+    reported: News,
+    is_closed: bool,
     random: u64,
 }
 
 impl LineLog {
-    /// What lines look like from here on; `None` writes none.
+    /// Sets the format of later lines; `None` writes none.
     pub fn set_plan(&mut self, plan: Option<LinePlan>) {
         self.random |= clock::seed();
         self.writer = plan.map(Writer::new);
     }
 
-    /// Whether an answer with that status may be given.
+    /// Returns the responder for a request whose response has that status.
     pub fn admission(&self, status: u16, url: &[u8]) -> Admission {
         let Some(writer) = &self.writer else {
             return Admission::Owner;
         };
-        let room = writer.longest + 2 * url.len();
-        if self.is_held || *writer.begin(status) == Begin::Owner || room > LONGEST {
+        let room = writer.max_length + 2 * url.len();
+        if self.is_closed || *writer.begin(status) == Begin::Owner || room > MAX_LINE {
             Admission::Owner
-        } else if self.lines.len() + room > MOST_WAITING {
+        } else if self.lines.len() + room > MAX_WAITING {
             Admission::Full
         } else {
-            Admission::Given
+            Admission::Engine
         }
     }
 
@@ -164,30 +164,30 @@ impl LineLog {
         self.writer
             .as_ref()
             .map_or_else(OwnersLimits::default, |writer| OwnersLimits {
-                longest_url: LONGEST.saturating_sub(writer.longest) / 2,
-                is_full: self.lines.len() + writer.longest > MOST_WAITING,
+                max_url: MAX_LINE.saturating_sub(writer.max_length) / 2,
+                is_full: self.lines.len() + writer.max_length > MAX_WAITING,
             })
     }
 
-    /// No more answers: what the owner takes next are the last lines.
-    pub fn hold(&mut self) {
-        self.is_held = true;
+    /// Admits no more responses: the lines that the owner takes next are the last ones.
+    pub fn close(&mut self) {
+        self.is_closed = true;
     }
 
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()
     }
 
-    /// Writes the line of an answer that was admitted, and says what of it is new to the owner.
-    pub fn write(&mut self, answered: &Answered<'_>) -> News {
+    /// Writes the line of an admitted response, and returns the resulting news for the owner.
+    pub fn write(&mut self, response: &LoggedResponse<'_>) -> News {
         let Some(writer) = &mut self.writer else {
             return News::Nothing;
         };
         let share = writer.plan.share;
-        let is_written = answered.status >= 400
+        let is_written = response.status >= 400
             || share >= 1.0
             || (share > 0.0 && random_share(&mut self.random) < share);
-        if !is_written || !writer.write(answered, &mut self.lines) {
+        if !is_written || !writer.write(response, &mut self.lines) {
             return News::Nothing;
         }
         let news = if self.lines.len() >= writer.plan.due_bytes {
@@ -195,14 +195,14 @@ impl LineLog {
         } else {
             News::Some
         };
-        if news <= self.told {
+        if news <= self.reported {
             return News::Nothing;
         }
-        self.told = news;
+        self.reported = news;
         news
     }
 
-    /// Moves the oldest lines, whole ones, to the begin of `into`: how many bytes.
+    /// Moves the oldest lines, only whole ones, to the start of `into`. Returns the number of bytes.
     pub fn take(&mut self, into: &mut [u8]) -> usize {
         let length = if self.lines.len() <= into.len() {
             self.lines.len()
@@ -211,7 +211,7 @@ impl LineLog {
         };
         into[..length].copy_from_slice(&self.lines[..length]);
         self.lines.drain(..length);
-        self.told = News::Nothing;
+        self.reported = News::Nothing;
         length
     }
 }
@@ -222,11 +222,11 @@ impl Writer {
             Begin::Bytes(bytes) => bytes.len(),
             _ => 0,
         });
-        let longest = begins.max().unwrap_or(0)
+        let max_length = begins.max().unwrap_or(0)
             + plan.before_time.len()
-            + Stamp::LONGEST
+            + Stamp::MAX_LENGTH
             + plan.before_id.len()
-            + ids::MOST_CHARACTERS.max(plan.id_prefix.len() + Ids::LONGEST)
+            + ids::MAX_CLIENT_ID.max(plan.id_prefix.len() + Ids::MAX_LENGTH)
             + HEAD.len()
             + STATUS.len()
             + plan.before_duration.len()
@@ -237,7 +237,7 @@ impl Writer {
             stamp: Stamp::new(plan.clock),
             ids: Ids::new(&plan.id_prefix),
             plan,
-            longest,
+            max_length,
             opening: (0, Vec::new()),
             middle: (0, Vec::new()),
         }
@@ -247,8 +247,8 @@ impl Writer {
         &self.plan.begins[level_of(status)]
     }
 
-    fn write(&mut self, answered: &Answered<'_>, into: &mut Vec<u8>) -> bool {
-        let status = answered.status;
+    fn write(&mut self, response: &LoggedResponse<'_>, into: &mut Vec<u8>) -> bool {
+        let status = response.status;
         let level = level_of(status);
         let now = sys::now();
         if self.opening.0 != level || !self.stamp.is_of(now) {
@@ -260,18 +260,18 @@ impl Writer {
         if self.middle.0 != status {
             self.set_middle(status);
         }
-        into.reserve(self.longest + 2 * answered.url.len());
+        into.reserve(self.max_length + 2 * response.url.len());
         into.extend_from_slice(&self.opening.1);
-        match answered.id.filter(|id| ids::is_safe(id)) {
+        match response.id.filter(|id| ids::is_safe(id)) {
             Some(id) => into.extend_from_slice(id),
             None => self.ids.push_next(into),
         }
-        into.extend_from_slice(if answered.is_head { HEAD } else { GET });
-        push_quoted(into, answered.url);
+        into.extend_from_slice(if response.is_head { HEAD } else { GET });
+        push_quoted(into, response.url);
         into.extend_from_slice(&self.middle.1);
-        let took = match answered.took {
-            Took::Since(since) => now.saturating_sub(since),
-            Took::Exactly(took) => took,
+        let took = match response.took {
+            ResponseTime::Since(since) => now.saturating_sub(since),
+            ResponseTime::Exactly(took) => took,
         };
         let nanos = took.as_nanos() as u64;
         let micros = (nanos + 500) / 1000;
@@ -282,10 +282,10 @@ impl Writer {
         true
     }
 
-    /// Writes the opening; it is empty where no line is written.
+    /// Writes the opening; it is empty if no line is written.
     fn open(&mut self, level: usize, now: Duration) {
         let plan = &self.plan;
-        let time = self.stamp.look(now);
+        let time = self.stamp.refresh(now);
         let (of, opening) = &mut self.opening;
         *of = level;
         opening.clear();
@@ -306,14 +306,13 @@ impl Writer {
     }
 }
 
-/// The index of the level that answers of a status have.
 fn level_of(status: u16) -> usize {
     usize::from(status >= 400) + usize::from(status >= 500)
 }
 
-/// The characters of a JSON string; a URL is printable.
+/// Appends the characters of a JSON string; a URL is printable.
 fn push_quoted(into: &mut Vec<u8>, mut url: &[u8]) {
-    // Nearly none has one; of a short one this is known before a search has begun.
+    // Nearly no URL has one; for a short one this loop is faster than a search.
     let is_special = |byte: &u8| (*byte == b'"') | (*byte == b'\\');
     if !url.iter().fold(false, |any, byte| any | is_special(byte)) {
         into.extend_from_slice(url);
@@ -342,13 +341,13 @@ fn push_decimal(into: &mut Vec<u8>, mut value: u64) {
     into.extend_from_slice(&digits[at..]);
 }
 
-/// Three digits.
+/// Appends three digits.
 fn push_thousandths(into: &mut Vec<u8>, value: u64) {
     let digit = |value: u64| b'0' + (value % 10) as u8;
     into.extend_from_slice(&[digit(value / 100), digit(value / 10), digit(value)]);
 }
 
-/// 0 to 1, by xorshift64*: a sample needs no better.
+/// Returns a number from 0 to 1, by xorshift64*: good enough for a sample.
 fn random_share(state: &mut u64) -> f64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;

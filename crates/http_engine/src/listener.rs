@@ -10,23 +10,23 @@ use std::path::PathBuf;
 use crate::pacing;
 use crate::sys::{self, Errno, check, opened, set_option};
 
-/// What to listen on.
+/// The socket to listen on.
 #[derive(Clone, Debug)]
 pub enum Bind {
     /// An IP address; port 0 lets the kernel choose.
     Ip(SocketAddr),
     /// A Unix socket. It is removed when the server stops.
     Unix(PathBuf),
-    /// A bound socket. It stays the caller's; the engine uses a copy of its own.
+    /// A bound socket. It remains the caller's; the engine uses a copy of its own.
     Fd(i32),
 }
 
-/// How to listen.
+/// Options of a listening socket.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenOptions {
-    /// How many connections may wait to be accepted.
+    /// Max connections waiting to be accepted.
     pub backlog: i32,
-    /// An IPv6 socket does not take IPv4 connections.
+    /// Refuses IPv4 connections on an IPv6 socket.
     pub ipv6_only: bool,
     /// Several sockets may have this address; the kernel spreads connections over them.
     pub reuse_port: bool,
@@ -48,7 +48,7 @@ impl Default for ListenOptions {
     }
 }
 
-/// A socket that listens. Its path goes with it.
+/// A listening socket. Its path is removed with it.
 pub(crate) struct Listener {
     pub fd: OwnedFd,
     path: Option<PathBuf>,
@@ -72,7 +72,7 @@ impl Listener {
                 }
             }
         };
-        pacing::stop_on_loopback(&listener.fd);
+        pacing::disable_on_loopback(&listener.fd);
         // SAFETY: no memory is passed.
         check(unsafe { libc::listen(listener.fd.as_raw_fd(), options.backlog) })?;
         if let Some(path) = &listener.path
@@ -128,7 +128,7 @@ impl Listener {
         let mut raw: libc::sockaddr_un = unsafe { mem::zeroed() };
         raw.sun_family = libc::AF_UNIX as _;
         let is_abstract = bytes.first() == Some(&0);
-        // A path needs its NUL; an abstract name is what it is.
+        // A path needs its NUL; an abstract name does not.
         if bytes.is_empty() || bytes.len() + usize::from(!is_abstract) > raw.sun_path.len() {
             return Err(libc::EINVAL);
         }
@@ -165,7 +165,7 @@ fn bind<T>(fd: &OwnedFd, address: &T, length: usize) -> Result<(), Errno> {
     // SAFETY: `address` lives through the call and has at least `length` bytes.
     check(unsafe { libc::bind(fd.as_raw_fd(), address.cast(), length as libc::socklen_t) })
         .map(drop)
-        // A path that is taken is in use, as libuv has it.
+        // A missing directory is EACCES, as in libuv.
         .map_err(|error| {
             if error == libc::ENOENT {
                 libc::EACCES
@@ -175,11 +175,11 @@ fn bind<T>(fd: &OwnedFd, address: &T, length: usize) -> Result<(), Errno> {
         })
 }
 
-/// Takes a connection when no descriptor is left, and closes it, or it would wait in the accept queue forever and the listener
-/// would be readable forever.
-pub(crate) struct Reserve(Option<OwnedFd>);
+/// Accepts a connection when no descriptor is left, and closes it, or it would wait in the accept queue forever and the listener
+/// would stay readable.
+pub(crate) struct ReserveFd(Option<OwnedFd>);
 
-impl Reserve {
+impl ReserveFd {
     pub fn new() -> Self {
         let flags = libc::O_RDONLY | libc::O_CLOEXEC;
         // SAFETY: the path is a C string, and the call creates the descriptor.

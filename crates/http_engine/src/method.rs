@@ -1,6 +1,6 @@
-//! The methods llhttp takes for HTTP, the frequent ones first: their index crosses to JavaScript.
+//! The methods that llhttp accepts for HTTP, the frequent ones first: their index crosses to JavaScript.
 
-/// By index.
+/// Methods, by index.
 pub const METHODS: [&str; 35] = [
     "GET",
     "POST",
@@ -46,7 +46,7 @@ pub(crate) const HEAD: u8 = 5;
 /// The index of CONNECT, whose target is an authority.
 pub(crate) const CONNECT: u8 = 7;
 
-/// Methods of other protocols that llhttp knows: it names them before it refuses them.
+/// Methods of other protocols that llhttp recognises: it parses them before it refuses them.
 pub(crate) const FOREIGN: [&str; 11] = [
     "DESCRIBE",
     "ANNOUNCE",

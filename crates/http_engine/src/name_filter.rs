@@ -1,6 +1,6 @@
-//! Rules names out.
+//! A filter that rules out header names.
 
-/// Knows the length and the first letter of some header names: that rules out most others without a look at the rest.
+/// Stores the lengths and first letters of some header names: that rules out most others without examining the rest.
 pub(crate) struct NameFilter([u32; 32]);
 
 impl NameFilter {
@@ -15,7 +15,7 @@ impl NameFilter {
         Self(letters)
     }
 
-    /// Knows the names of both.
+    /// Combines the names of both.
     pub const fn and(mut self, other: &Self) -> Self {
         let mut length = 0;
         while length < self.0.len() {
@@ -25,7 +25,7 @@ impl NameFilter {
         self
     }
 
-    /// Whether a name of that length, with that first byte in whatever case, could be one of them.
+    /// Returns true if a name of that length, with that first byte in either case, could be one of them.
     #[inline]
     pub fn lets_through(&self, length: usize, first: u8) -> bool {
         match self.0.get(length) {
@@ -35,7 +35,7 @@ impl NameFilter {
     }
 }
 
-/// The same for a letter in either case.
+/// Returns the same number for a letter in either case.
 const fn letter(byte: u8) -> u32 {
     byte as u32 & 31
 }

@@ -1,5 +1,5 @@
-//! What the owner has written and the engine has not taken: the first words of the command memory, which a thread beside the
-//! owner's may look at without the engine's lock.
+//! Writes of the owner that the engine has not taken: the first words of the command memory, which a thread beside the owner's
+//! may read without the engine's lock.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,26 +9,26 @@ use crate::wire::outstanding::{CORKED, FIRST_COMMAND, FLUSHES, LINES, TAKEN, UNW
 #[derive(Clone, Copy, Debug)]
 pub struct Outstanding(*mut u32);
 
-// SAFETY: every access is atomic; whoever makes one sees to it that the memory outlives it.
+// SAFETY: every access is atomic; the creator ensures that the memory outlives it.
 unsafe impl Send for Outstanding {}
 
-/// What stood there at a moment.
+/// The words at a moment.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen {
-    /// Where the commands end.
+pub struct OutstandingSnapshot {
+    /// End of the commands.
     pub written: usize,
-    /// Where those begin that nobody has taken.
+    /// Start of the commands not yet taken.
     pub taken: usize,
-    /// How often the owner's thread has had something taken.
+    /// Number of flushes by the owner's thread.
     pub flushes: u32,
-    /// Whether the kernel keeps ends of packets back.
+    /// True if the kernel holds back partial packets.
     pub is_corked: bool,
 }
 
-impl Seen {
-    /// Whether anything waits for a flush.
+impl OutstandingSnapshot {
+    /// Returns true if anything waits for a flush.
     #[must_use]
-    pub fn waits(&self) -> bool {
+    pub fn needs_flush(&self) -> bool {
         self.has_commands() || self.is_corked
     }
 
@@ -38,8 +38,8 @@ impl Seen {
 }
 
 impl Outstanding {
-    /// `commands` is the memory the owner writes its commands to, aligned for words and at least [`FIRST_COMMAND`] of them, for as
-    /// long as this is used.
+    /// `commands` is the owner's command memory, aligned for words and at least [`FIRST_COMMAND`] words long, valid for as long
+    /// as this is used.
     pub(crate) fn new(commands: *mut u32) -> Self {
         let this = Self(commands);
         this.word(WRITTEN)
@@ -55,10 +55,10 @@ impl Outstanding {
         unsafe { AtomicU32::from_ptr(self.0.add(index)) }
     }
 
-    /// What waits now.
+    /// Returns the current words.
     #[must_use]
-    pub fn look(&self) -> Seen {
-        Seen {
+    pub fn snapshot(&self) -> OutstandingSnapshot {
+        OutstandingSnapshot {
             written: self.word(WRITTEN).load(Ordering::SeqCst) as usize,
             taken: self.word(TAKEN).load(Ordering::Acquire) as usize,
             flushes: self.word(FLUSHES).load(Ordering::Relaxed),
@@ -70,9 +70,9 @@ impl Outstanding {
         self.word(TAKEN).store(end as u32, Ordering::Release);
     }
 
-    /// All is taken: the memory is empty. Only while the owner does not write.
+    /// Resets the memory: all commands are taken. Only while the owner does not write.
     pub(crate) fn reset(&self) {
-        if self.look().written == FIRST_COMMAND {
+        if self.snapshot().written == FIRST_COMMAND {
             return;
         }
         self.word(WRITTEN)
@@ -82,7 +82,7 @@ impl Outstanding {
         self.count_flush();
     }
 
-    /// The owner's thread has had something sent: the thread beside it leaves it to the owner for now.
+    /// Counts a flush by the owner's thread: the thread beside it then leaves the next one to the owner.
     pub(crate) fn count_flush(&self) {
         let flushes = self.word(FLUSHES);
         flushes.store(
@@ -99,7 +99,7 @@ impl Outstanding {
         self.word(CORKED).store(is_corked.into(), Ordering::SeqCst);
     }
 
-    /// Tells the owner whether it has to say when it writes.
+    /// Sets whether the owner must report its writes.
     pub fn set_unwatched(&self, is_unwatched: bool) {
         self.word(UNWATCHED)
             .store(is_unwatched.into(), Ordering::SeqCst);

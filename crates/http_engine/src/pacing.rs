@@ -1,9 +1,9 @@
-//! Connections from the same machine are not paced.
+//! Disables pacing for connections from the same machine.
 //!
-//! BBR spreads packets over time by timers of the kernel, as the path may be slow somewhere. Between two sockets of one machine no
-//! path is: there a mebibyte in 16 chunks spent a third of its CPU on these timers, which cost most in virtual machines. A proxy
-//! on the same host is such a client. A connection takes its congestion control from the listening socket, and one that is bound
-//! to a loopback address has no other clients, so the choice is made once, where the administrator's default is BBR.
+//! BBR spreads packets over time with kernel timers, in case the path is slow. Between two sockets of one machine no path is
+//! slow: there a mebibyte in 16 chunks spent a third of its CPU on these timers, which are most expensive in virtual machines. A
+//! proxy on the same host is such a client. A connection inherits its congestion control from the listening socket, and one that
+//! is bound to a loopback address has no other clients, so the choice is made once, if the administrator's default is BBR.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -11,10 +11,10 @@ use std::os::fd::OwnedFd;
 use crate::address::{self, Address};
 use crate::sys;
 
-/// Every process may ask for Reno; the other needs a permission where the administrator does not allow it.
+/// Every process may select Reno; the other needs a permission if the administrator does not allow it.
 const WITHOUT_PACING: [&CStr; 2] = [c"cubic", c"reno"];
 
-pub(crate) fn stop_on_loopback(listener: &OwnedFd) {
+pub(crate) fn disable_on_loopback(listener: &OwnedFd) {
     let is_loopback = matches!(address::local(listener), Ok(Address::Ip(ip)) if ip.ip().to_canonical().is_loopback());
     if is_loopback && sys::congestion_control(listener).starts_with(b"bbr") {
         let _ = WITHOUT_PACING
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
     use crate::listener::{Bind, ListenOptions, Listener};
 
-    /// The congestion control of a connection that a listener of this address accepts from the loopback.
+    /// Returns the congestion control of a connection from the loopback to a listener of this address.
     fn accepted_at(address: SocketAddr) -> [u8; 16] {
         let listener =
             Listener::open(&Bind::Ip(address), ListenOptions::default()).expect("listens");

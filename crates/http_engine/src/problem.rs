@@ -1,17 +1,17 @@
-//! What can be wrong with a request: the codes and reasons of llhttp, which users know from `clientError`.
+//! Problems of a request: llhttp's codes and reasons, which users know from `clientError`.
 
-/// What is wrong, and where.
+/// A problem and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind.
-    pub what: What,
-    /// How many bytes of what was examined were good.
+    pub kind: ProblemKind,
+    /// Number of valid bytes before it.
     pub at: usize,
 }
 
 impl Problem {
-    pub(crate) fn new(what: What, at: usize) -> Self {
-        Self { what, at }
+    pub(crate) fn new(kind: ProblemKind, at: usize) -> Self {
+        Self { kind, at }
     }
 }
 
@@ -20,14 +20,14 @@ macro_rules! problems {
         /// The kind of a [`Problem`]; its number crosses to JavaScript.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         #[repr(u8)]
-        pub enum What {
+        pub enum ProblemKind {
             $(
                 #[doc = $reason]
                 $name,
             )*
         }
 
-        /// Code and reason of every [`What`], in order.
+        /// Code and reason of every [`ProblemKind`], in order.
         pub const PROBLEMS: &[(&str, &str)] = &[$(($code, $reason),)*];
     };
 }

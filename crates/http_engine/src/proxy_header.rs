@@ -1,50 +1,50 @@
-//! The header of the PROXY protocol, versions 1 and 2, with which a proxy says whose connection it passes on:
+//! The header of the PROXY protocol, versions 1 and 2, with which a proxy names the endpoints of the connection it forwards:
 //! <https://www.haproxy.org/download/3.2/doc/proxy-protocol.txt>.
 //!
-//! Everything a sender may leave open is refused here: a header is one that this reader would write the same way, or it is none.
+//! All optional variation is refused: a header is valid only if this reader would write it the same way.
 
 use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::unix::ffi::OsStrExt;
 
 use crate::address::Address;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 
-/// The longest line of version 1, its CRLF included.
-const LONGEST_LINE: usize = 107;
+/// Max bytes of a version 1 line, including its CRLF.
+const MAX_LINE: usize = 107;
 const SIGNATURE: &[u8; 12] = b"\r\n\r\n\0\r\nQUIT\n";
-/// Signature, command, family and length.
+/// Bytes of signature, command, family and length.
 const FIXED: usize = 16;
-/// Limits the rest of a version 2 header: HAProxy itself reads no header that is longer than its buffer.
-const LONGEST_REST: usize = 16 * 1024;
+/// Limits the rest of a version 2 header: HAProxy itself does not read a header longer than its buffer.
+const MAX_REST: usize = 16 * 1024;
 const UNIX_PATH: usize = 108;
-/// The type of the value that has the checksum of the header.
+/// The type of the value that carries the header's checksum.
 const CRC32C: u8 = 0x03;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyHeader {
     /// 1 or 2.
     pub version: u8,
-    /// The ends of the connection that is passed on. `None` for one of the proxy's own, and where it does not say.
-    pub ends: Option<Ends>,
-    /// The values behind the addresses as they came: type, length in two bytes, value.
+    /// Those of the forwarded connection. `None` for a connection of the proxy itself, and if the header does not name them.
+    pub endpoints: Option<Endpoints>,
+    /// The raw values after the addresses: type, length in two bytes, value.
     pub values: Box<[u8]>,
 }
 
-/// Both ends of a connection, as its proxy has them.
+/// Both endpoints of a connection, as reported by its proxy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ends {
-    /// The client's.
+pub struct Endpoints {
+    /// The client's address.
     pub source: Address,
-    /// Where it connected to.
+    /// The address it connected to.
     pub destination: Address,
 }
 
-/// Reads a header at the start of `bytes`. With it comes its length; `None` while it is incomplete.
+/// Reads a header at the start of `bytes`, and returns it with its length; `None` while it is incomplete.
 ///
 /// # Errors
-/// What is wrong, and where.
+/// A problem and its position.
 pub fn read(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     match bytes.first() {
         None => Ok(None),
@@ -53,48 +53,48 @@ pub fn read(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     }
 }
 
-fn refuse<T>(what: What, at: usize) -> Result<T, Problem> {
-    Err(Problem::new(what, at))
+fn refuse<T>(kind: ProblemKind, at: usize) -> Result<T, Problem> {
+    Err(Problem::new(kind, at))
 }
 
 fn read_line(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     const START: &[u8] = b"PROXY ";
     let there = bytes.len().min(START.len());
     if bytes[..there] != START[..there] {
-        return refuse(What::ProxyMissing, 0);
+        return refuse(ProblemKind::ProxyMissing, 0);
     }
-    let seen = &bytes[..bytes.len().min(LONGEST_LINE)];
+    let seen = &bytes[..bytes.len().min(MAX_LINE)];
     let Some(end) = seen.iter().position(|byte| *byte == b'\n') else {
         let inner = seen.strip_suffix(b"\r").unwrap_or(seen);
         return match inner.iter().position(|byte| !is_line_byte(*byte)) {
-            Some(at) => refuse(What::ProxyLine, at),
-            None if seen.len() == LONGEST_LINE => refuse(What::ProxyLine, LONGEST_LINE),
+            Some(at) => refuse(ProblemKind::ProxyLine, at),
+            None if seen.len() == MAX_LINE => refuse(ProblemKind::ProxyLine, MAX_LINE),
             None => Ok(None),
         };
     };
     let line = &seen[..end];
     let inner = line.strip_suffix(b"\r").unwrap_or(line);
     if let Some(at) = inner.iter().position(|byte| !is_line_byte(*byte)) {
-        return refuse(What::ProxyLine, at);
+        return refuse(ProblemKind::ProxyLine, at);
     }
     if inner.len() == line.len() {
-        return refuse(What::ProxyLine, end);
+        return refuse(ProblemKind::ProxyLine, end);
     }
     let line = inner;
-    let line = std::str::from_utf8(line).map_err(|_| Problem::new(What::ProxyLine, 0))?;
+    let line = std::str::from_utf8(line).map_err(|_| Problem::new(ProblemKind::ProxyLine, 0))?;
     let rest = &line[START.len()..];
-    let header = |ends| ProxyHeader {
+    let header = |endpoints| ProxyHeader {
         version: 1,
-        ends,
+        endpoints,
         values: Box::default(),
     };
-    // What follows this word is to be ignored.
+    // The text after this word must be ignored.
     if rest == "UNKNOWN" || rest.starts_with("UNKNOWN ") {
         return Ok(Some((header(None), end + 1)));
     }
-    match ends_of_line(rest) {
-        Some(ends) => Ok(Some((header(Some(ends)), end + 1))),
-        None => refuse(What::ProxyLine, START.len()),
+    match endpoints_of_line(rest) {
+        Some(endpoints) => Ok(Some((header(Some(endpoints)), end + 1))),
+        None => refuse(ProblemKind::ProxyLine, START.len()),
     }
 }
 
@@ -102,7 +102,7 @@ fn is_line_byte(byte: u8) -> bool {
     (b' '..=b'~').contains(&byte)
 }
 
-fn ends_of_line(rest: &str) -> Option<Ends> {
+fn endpoints_of_line(rest: &str) -> Option<Endpoints> {
     let mut words = rest.split(' ');
     let family = words.next()?;
     let parse = |word: &str| -> Option<IpAddr> {
@@ -116,7 +116,7 @@ fn ends_of_line(rest: &str) -> Option<Ends> {
     let destination = parse(words.next()?)?;
     let source_port = port(words.next()?)?;
     let destination_port = port(words.next()?)?;
-    words.next().is_none().then(|| Ends {
+    words.next().is_none().then(|| Endpoints {
         source: Address::Ip(SocketAddr::new(source, source_port)),
         destination: Address::Ip(SocketAddr::new(destination, destination_port)),
     })
@@ -131,7 +131,7 @@ fn port(word: &str) -> Option<u16> {
 fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     let there = bytes.len().min(SIGNATURE.len());
     if bytes[..there] != SIGNATURE[..there] {
-        return refuse(What::ProxyMissing, 0);
+        return refuse(ProblemKind::ProxyMissing, 0);
     }
     let at = SIGNATURE.len();
     let Some(command) = bytes.get(at) else {
@@ -140,7 +140,7 @@ fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     let is_local = match command {
         0x20 => true,
         0x21 => false,
-        _ => return refuse(What::ProxyVersion, at),
+        _ => return refuse(ProblemKind::ProxyVersion, at),
     };
     let Some(family) = bytes.get(at + 1) else {
         return Ok(None);
@@ -150,17 +150,17 @@ fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
         0x11 => 2 * (4 + 2),
         0x21 => 2 * (16 + 2),
         0x31 => 2 * UNIX_PATH,
-        // Of a connection of the proxy's own the family is ignored.
+        // The family is ignored for a connection of the proxy itself.
         _ if is_local => 0,
-        _ => return refuse(What::ProxyFamily, at + 1),
+        _ => return refuse(ProblemKind::ProxyFamily, at + 1),
     };
     let Some(length) = bytes.get(at + 2..FIXED) else {
         return Ok(None);
     };
     let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
     let is_ignored = is_local || *family == 0;
-    if length > LONGEST_REST || (!is_ignored && length < addresses) {
-        return refuse(What::ProxyLength, at + 2);
+    if length > MAX_REST || (!is_ignored && length < addresses) {
+        return refuse(ProblemKind::ProxyLength, at + 2);
     }
     let end = FIXED + length;
     let Some(header) = bytes.get(..end) else {
@@ -169,7 +169,7 @@ fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     if is_ignored {
         let header = ProxyHeader {
             version: 2,
-            ends: None,
+            endpoints: None,
             values: Box::default(),
         };
         return Ok(Some((header, end)));
@@ -178,13 +178,13 @@ fn read_binary(bytes: &[u8]) -> Result<Option<(ProxyHeader, usize)>, Problem> {
     check_values(header, end - values.len())?;
     let header = ProxyHeader {
         version: 2,
-        ends: Some(ends_of_bytes(*family, addresses)),
+        endpoints: Some(endpoints_of_bytes(*family, addresses)),
         values: values.into(),
     };
     Ok(Some((header, end)))
 }
 
-fn ends_of_bytes(family: u8, bytes: &[u8]) -> Ends {
+fn endpoints_of_bytes(family: u8, bytes: &[u8]) -> Endpoints {
     let (source, destination) = match family {
         0x31 => {
             let (source, destination) = bytes.split_at(UNIX_PATH);
@@ -198,13 +198,13 @@ fn ends_of_bytes(family: u8, bytes: &[u8]) -> Ends {
             (address(source, port(0)), address(destination, port(2)))
         }
     };
-    Ends {
+    Endpoints {
         source,
         destination,
     }
 }
 
-/// Of four bytes or of sixteen.
+/// Converts four or sixteen bytes.
 fn ip_of(bytes: &[u8]) -> IpAddr {
     match <[u8; 4]>::try_from(bytes) {
         Ok(bytes) => Ipv4Addr::from(bytes).into(),
@@ -224,41 +224,41 @@ fn path(bytes: &[u8]) -> Address {
     Address::Unix(OsStr::from_bytes(path).into())
 }
 
-/// The values fill the header to its end, and its checksum is right if it has one.
+/// Checks that the values fill the header to its end, and that its checksum, if any, is right.
 fn check_values(header: &[u8], start: usize) -> Result<(), Problem> {
     let mut at = start;
     let mut checksum = None;
     while at < header.len() {
         let Some(&[kind, high, low]) = header.get(at..at + 3) else {
-            return refuse(What::ProxyValue, at);
+            return refuse(ProblemKind::ProxyValue, at);
         };
         let value_at = at + 3;
         let end = value_at + usize::from(u16::from_be_bytes([high, low]));
         let Some(value) = header.get(value_at..end) else {
-            return refuse(What::ProxyValue, at);
+            return refuse(ProblemKind::ProxyValue, at);
         };
         if kind == CRC32C {
             let Ok(value) = <[u8; 4]>::try_from(value) else {
-                return refuse(What::ProxyValue, at);
+                return refuse(ProblemKind::ProxyValue, at);
             };
             if checksum
                 .replace((value_at, u32::from_be_bytes(value)))
                 .is_some()
             {
-                return refuse(What::ProxyValue, at);
+                return refuse(ProblemKind::ProxyValue, at);
             }
         }
         at = end;
     }
     match checksum {
         Some((at, expected)) if checksum_without(header, at) != expected => {
-            refuse(What::ProxyChecksum, at)
+            refuse(ProblemKind::ProxyChecksum, at)
         }
         _ => Ok(()),
     }
 }
 
-/// The checksum of a header whose own bytes, at `at`, count as zeros.
+/// Returns the checksum of a header, with the checksum's own bytes, at `at`, counted as zeros.
 fn checksum_without(header: &[u8], at: usize) -> u32 {
     let bytes = header.iter().enumerate().map(|(index, byte)| {
         let is_own = (at..at + 4).contains(&index);
@@ -267,7 +267,8 @@ fn checksum_without(header: &[u8], at: usize) -> u32 {
     crc32c(bytes)
 }
 
-/// Castagnoli's, as in RFC 4960, appendix B. A header is short and comes once a connection: no table pays.
+/// Computes CRC-32C (Castagnoli), as in RFC 4960, appendix B. A header is short and comes once per connection, so a table does
+/// not pay.
 fn crc32c(bytes: impl Iterator<Item = u8>) -> u32 {
     const POLYNOMIAL: u32 = 0x82f6_3b78;
     let mut crc = u32::MAX;

@@ -1,17 +1,17 @@
-//! A body becomes records, or part of its request's.
+//! Reading a body: it becomes records, or part of its request's record.
 
 use crate::body::{Body, Framing, Taken};
 use crate::chunked::Found;
-use crate::connection::{Connection, Owner, Wait};
+use crate::connection::{Connection, OwnerState, Wait};
 use crate::engine::Engine;
 use crate::head;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::read::Pause;
 use crate::request::header_words;
 use crate::wire::{body, body_end, header, kind};
 
-/// A larger body comes in pieces.
-const WHOLE_BODY: usize = 256 * 1024;
+/// Bodies larger than this, in bytes, are reported in pieces.
+const MAX_WHOLE_BODY: usize = 256 * 1024;
 
 impl Engine {
     pub(crate) fn read_body(
@@ -23,7 +23,7 @@ impl Engine {
         let Some(mut body) = connection.body.take() else {
             return Ok(());
         };
-        if (connection.owner == Owner::Paused || connection.wait == Wait::Upgrade)
+        if (connection.owner == OwnerState::Paused || connection.wait == Wait::Upgrade)
             && !body.discarded
         {
             connection.body = Some(body);
@@ -42,7 +42,7 @@ impl Engine {
         if length > 0 {
             self.batch.put(
                 kind::BODY,
-                connection.whom,
+                connection.id,
                 &[
                     (body::SEQUENCE, sequence),
                     (body::OFFSET, offset as u32),
@@ -56,7 +56,7 @@ impl Engine {
                 if discarded || trailers.is_empty() {
                     // Nothing that needs room.
                 } else if !self.batch.can_hold(words, trailers.len()) {
-                    let problem = Problem::new(What::HeaderOverflow, *at);
+                    let problem = Problem::new(ProblemKind::HeaderOverflow, *at);
                     return self.refuse(connection, problem, bytes);
                 } else if !self.batch.has_room(words, trailers.len()) {
                     body.framing = Framing::Ended(trailers);
@@ -65,10 +65,10 @@ impl Engine {
                 }
                 connection.request_since = 0;
                 if !discarded {
-                    self.tell_body_end(connection, sequence, &trailers);
+                    self.report_body_end(connection, sequence, &trailers);
                 }
-                if connection.answers.in_flight() == 0 {
-                    self.rest(connection);
+                if connection.responses.in_flight() == 0 {
+                    self.on_idle(connection);
                 }
                 Ok(())
             }
@@ -90,8 +90,8 @@ impl Engine {
         }
     }
 
-    /// Copies what is there of a body into the batch, of a chunked one no more than a chunk has. When `whole`, it takes no more
-    /// than a request may bring along.
+    /// Copies the available bytes of a body into the batch, of a chunked one at most the current chunk. If `whole`, takes no more
+    /// than fits in the record of a request.
     pub(crate) fn take_body(
         &mut self,
         body: &mut Body,
@@ -105,7 +105,7 @@ impl Engine {
             self.batch.free_bytes()
         };
         if whole {
-            room = room.min(WHOLE_BODY);
+            room = room.min(MAX_WHOLE_BODY);
         }
         let mut has_data = false;
         match &mut body.framing {
@@ -126,12 +126,12 @@ impl Engine {
             }
             Framing::Chunked(chunked) => loop {
                 let there = &bytes[*at..];
-                // A chunk that does not fit is cut: the reader is given no more than there is room for.
+                // A chunk that does not fit is cut: the reader receives no more than there is room for.
                 let there = &there[..there.len().min(room)];
                 if there.is_empty() {
                     return Ok(Taken::All);
                 }
-                let moved = |problem: Problem| Problem::new(problem.what, problem.at + *at);
+                let moved = |problem: Problem| Problem::new(problem.kind, problem.at + *at);
                 let (taken, found) = chunked.next(there).map_err(moved)?;
                 if let Found::Data(length) = found
                     && !body.discarded
@@ -152,8 +152,8 @@ impl Engine {
         }
     }
 
-    /// The batch has room for the trailers.
-    fn tell_body_end(&mut self, connection: &Connection, sequence: u32, trailers: &[u8]) {
+    /// Reports the end of a body. The batch has room for the trailers.
+    fn report_body_end(&mut self, connection: &Connection, sequence: u32, trailers: &[u8]) {
         let mut offset = 0;
         let mut count = 0;
         let batch = &mut self.batch;
@@ -169,7 +169,7 @@ impl Engine {
             });
         }
         let length = body_end::TRAILERS + count * header::WORDS;
-        batch.start(kind::BODY_END, connection.whom, length);
+        batch.start(kind::BODY_END, connection.id, length);
         batch.set(body_end::SEQUENCE, sequence);
         batch.set(body_end::BLOCK_OFFSET, offset as u32);
         batch.set(body_end::TRAILER_COUNT, count as u32);
@@ -177,7 +177,7 @@ impl Engine {
     }
 }
 
-/// Words of the record that reports the end, at most.
+/// Returns the max words of the record that reports the end.
 fn trailer_words(trailers: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', trailers).count() * header::WORDS + 64
 }

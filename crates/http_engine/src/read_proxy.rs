@@ -1,7 +1,7 @@
-//! The headers in which proxies say whose connections they pass on.
+//! Headers in which proxies name the endpoints of the connections they forward.
 
 use crate::address::{self, Address};
-use crate::batch::Note;
+use crate::batch::Event;
 use crate::connection::{Connection, Input};
 use crate::engine::Engine;
 use crate::proxies::Proxies;
@@ -9,28 +9,28 @@ use crate::proxy_header::{self, ProxyHeader};
 use crate::read::Pause;
 
 impl Engine {
-    /// From now on the server takes connections from these proxies alone.
+    /// Restricts the server to connections from these proxies.
     pub fn trust_proxies(&mut self, server: u32, proxies: Proxies) {
         if let Some(Some(entry)) = self.servers.get_mut(server as usize) {
             entry.proxies = Some(proxies);
         }
     }
 
-    /// What the proxy of a connection has said; `None` without one.
+    /// Returns the proxy header of a connection; `None` without one.
     pub fn proxy_header(&mut self, slot: u32, generation: u32) -> Option<ProxyHeader> {
         self.with(slot, generation, |_, connection| {
             connection.proxy.as_deref().cloned()
         })
     }
 
-    /// The far end of a connection's socket: the proxy, where there is one.
+    /// Returns the far end of a connection's socket: the proxy, if there is one.
     pub fn peer(&mut self, slot: u32, generation: u32) -> Option<Address> {
         self.with(slot, generation, |_, connection| {
             address::remote(&connection.fd).ok()
         })
     }
 
-    /// Reads the header that a connection begins with. The connection is reported behind it.
+    /// Reads the header that a connection begins with. The connection is reported after it.
     pub(crate) fn read_proxy_header(
         &mut self,
         connection: &mut Box<Connection>,
@@ -42,10 +42,10 @@ impl Engine {
             Ok(Some((header, length))) => {
                 *at += length;
                 connection.proxy = Some(Box::new(header));
-                connection.input = Input::Understood;
-                if self.settings(connection.whom.server).flags.announce {
-                    connection.tell();
-                    self.batch.note(connection.whom, Note::Open);
+                connection.input = Input::Requests;
+                if self.settings(connection.id.server).flags.announce {
+                    connection.mark_reported();
+                    self.batch.report(connection.id, Event::Open);
                 }
                 Ok(())
             }

@@ -1,4 +1,4 @@
-//! A head becomes a record of a request.
+//! Reading a request: a head becomes a record.
 
 use crate::body::{Body, Extension, Framing, Taken};
 use crate::chunked::Chunked;
@@ -8,13 +8,13 @@ use crate::engine::Engine;
 use crate::head::{self, Bounds, Facts, Limits};
 use crate::header_name::{self, Known};
 use crate::method;
-use crate::problem::{Problem, What};
+use crate::problem::{Problem, ProblemKind};
 use crate::read::Pause;
-use crate::seen::Look;
+use crate::repeat_cache::Lookup;
 use crate::wire::{entry, header, kind, pair, request, request_flags};
 
 impl Engine {
-    /// A head is complete. Its header block may still be bad.
+    /// Handles a complete head, whose header block may still be invalid.
     pub(crate) fn request(
         &mut self,
         connection: &mut Box<Connection>,
@@ -22,24 +22,24 @@ impl Engine {
         at: &mut usize,
         bounds: Bounds,
     ) -> Result<(), Pause> {
-        let limits = self.settings(connection.whom.server).limits();
+        let limits = self.settings(connection.id.server).limits();
         let head = &bytes[*at..*at + bounds.end];
         let url = &head[bounds.line.url_start..bounds.line.url_end];
         let block = &head[bounds.line.end..];
 
-        if self.answer_by_itself(connection, head, bounds) {
+        if self.serve_from_store(connection, head, bounds) {
             *at += bounds.end;
             return Ok(());
         }
-        let look = self.blocks.look(block);
-        let header_limit = match look {
-            Look::Known(..) => 0,
+        let lookup = self.blocks.lookup(block);
+        let header_limit = match lookup {
+            Lookup::Known(..) => 0,
             _ => memchr::memchr_iter(b'\n', block).count(),
         };
         let words = request::HEADERS + header_limit * header::WORDS;
         let room = url.len() + block.len();
         if !self.batch.can_hold(words, room) {
-            let problem = Problem::new(What::HeaderOverflow, *at + bounds.end);
+            let problem = Problem::new(ProblemKind::HeaderOverflow, *at + bounds.end);
             return self.refuse_request(connection, problem, bytes);
         }
         if !self.batch.has_room(words, room) {
@@ -47,45 +47,46 @@ impl Engine {
         }
 
         let mut count = 0;
-        let facts = match look {
-            Look::Known(_, facts) => facts,
+        let facts = match lookup {
+            Lookup::Known(_, facts) => facts,
             _ => match self.read_headers(block, &mut count) {
                 Ok(facts) => facts,
                 Err(framing) => {
                     let problem = diagnose::head(head, limits)
                         .or(framing)
                         .unwrap_or(Problem::new(
-                            // Not reached: what httparse and this crate refuse, `diagnose` refuses.
-                            What::HeaderToken,
+                            // Unreachable: `diagnose` refuses everything that httparse and this crate refuse.
+                            ProblemKind::HeaderToken,
                             0,
                         ));
-                    let problem = Problem::new(problem.what, problem.at + *at);
+                    let problem = Problem::new(problem.kind, problem.at + *at);
                     return self.refuse_request(connection, problem, bytes);
                 }
             },
         };
         if facts.exceed(url.len(), limits) {
             let problem = diagnose::head(head, limits)
-                .unwrap_or(Problem::new(What::HeaderOverflow, bounds.end));
-            let problem = Problem::new(problem.what, problem.at + *at);
+                .unwrap_or(Problem::new(ProblemKind::HeaderOverflow, bounds.end));
+            let problem = Problem::new(problem.kind, problem.at + *at);
             return self.refuse_request(connection, problem, bytes);
         }
         let connect = bounds.line.method == method::CONNECT;
         let takes_over = facts.upgrade || connect;
-        if takes_over && (connection.answers.in_flight() > 0 || connection.answers.unsent() > 0) {
+        if takes_over && (connection.responses.in_flight() > 0 || connection.responses.unsent() > 0)
+        {
             return Err(Pause::Owner);
         }
 
         let mut flags = flags(&facts, bounds.line.minor, connect);
-        let known_block = match look {
-            Look::Known(number, _) => known(number),
-            Look::Again(hash) => fresh(self.blocks.enter(hash, block, facts)),
-            Look::New => 0,
+        let known_block = match lookup {
+            Lookup::Known(number, _) => known_entry(number),
+            Lookup::Repeated(hash) => new_entry(self.blocks.insert(hash, block, facts)),
+            Lookup::New => 0,
         };
-        let known_url = match self.urls.look(url) {
-            Look::Known(number, ()) => known(number),
-            Look::Again(hash) => fresh(self.urls.enter(hash, url, ())),
-            Look::New => 0,
+        let known_url = match self.urls.lookup(url) {
+            Lookup::Known(number, ()) => known_entry(number),
+            Lookup::Repeated(hash) => new_entry(self.urls.insert(hash, url, ())),
+            Lookup::New => 0,
         };
         let url_offset = if known_url & entry::IS_KNOWN == 0 {
             self.batch.copy(url)
@@ -98,8 +99,8 @@ impl Engine {
             0
         };
 
-        let sequence = connection.answers.add_request();
-        connection.tell();
+        let sequence = connection.responses.add_request();
+        connection.mark_reported();
         connection.idle_since = 0;
         connection.request_since = if connection.head_since == 0 {
             self.now_ms
@@ -116,7 +117,7 @@ impl Engine {
         let mut problem = None;
         if takes_over {
             connection.wait = Wait::Upgrade;
-            self.upgrading.push(connection.whom);
+            self.upgrading.push(connection.id);
         }
         match framing(&facts, limits) {
             None => flags |= request_flags::BODY_NONE,
@@ -128,7 +129,7 @@ impl Engine {
                     extension: Extension::None,
                 };
                 let done = if takes_over {
-                    // What follows may be another protocol.
+                    // The bytes that follow may be another protocol.
                     Ok(Taken::All)
                 } else {
                     self.take_body(&mut body, bytes, at, true)
@@ -137,7 +138,7 @@ impl Engine {
                     Ok(Taken::End(ended)) if ended.is_empty() => {
                         flags |= request_flags::BODY_COMPLETE;
                     }
-                    // The end is reported behind the request.
+                    // The end is reported after the request.
                     Ok(Taken::End(trailers)) => {
                         body.framing = Framing::Ended(trailers);
                         connection.body = Some(body);
@@ -151,7 +152,7 @@ impl Engine {
         let length = request::HEADERS + count * header::WORDS;
         let method_and_flags = u32::from(bounds.line.method) | flags << pair::SECOND_SHIFT;
         let batch = &mut self.batch;
-        batch.start(kind::REQUEST, connection.whom, length);
+        batch.start(kind::REQUEST, connection.id, length);
         batch.set(request::SEQUENCE, sequence);
         batch.set(request::METHOD_AND_FLAGS, method_and_flags);
         batch.set(request::URL, known_url);
@@ -173,7 +174,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Reads a header block, and writes where its headers lie behind the words of the request that is being made.
+    /// Reads a header block, and writes the places of its headers after the words of the request being recorded.
     fn read_headers(&mut self, block: &[u8], count: &mut usize) -> Result<Facts, Option<Problem>> {
         let batch = &mut self.batch;
         head::read_block(block, |name, name_at, value, value_at| {
@@ -186,14 +187,14 @@ impl Engine {
     }
 }
 
-/// The entry of that number, which the owner has.
-fn known(number: u32) -> u32 {
-    fresh(number) | entry::IS_KNOWN
+/// Returns the word of an entry that the owner has.
+fn known_entry(number: u32) -> u32 {
+    new_entry(number) | entry::IS_KNOWN
 }
 
-/// As [`known`], of one that the owner has to make.
-fn fresh(number: u32) -> u32 {
-    // Numbers count from 1, so that 0 can say "none".
+/// Like [`known_entry`], for an entry that the owner has to create.
+fn new_entry(number: u32) -> u32 {
+    // Numbers count from 1, so that 0 can mean "none".
     (number + 1) << entry::NUMBER_SHIFT
 }
 
@@ -228,7 +229,7 @@ pub(crate) fn flags(facts: &Facts, minor: u8, connect: bool) -> u32 {
     .sum()
 }
 
-/// Where a header lies, as the records have it.
+/// Returns the record's words for a header.
 pub(crate) fn header_words(
     name: &[u8],
     name_at: usize,

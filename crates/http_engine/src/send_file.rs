@@ -1,30 +1,31 @@
-//! Parts of files, behind the bytes that were written before them.
+//! File ranges, sent after the bytes that were written before them.
 
-use crate::answers::{SizeLine, Turn};
-use crate::batch::Note;
+use crate::batch::Event;
 use crate::connection::Connection;
 use crate::engine::Engine;
 use crate::file::{FilePart, FileRange};
+use crate::framing::SizeLine;
+use crate::response_queue::Turn;
 use crate::sys;
 
-/// Bytes of a file that a connection sends before others have their turn.
-const BURST: u64 = 1024 * 1024;
+/// Max bytes of a file that a connection sends before others get their turn.
+const MAX_BURST: u64 = 1024 * 1024;
 
-/// How far a part of a file has come.
+/// The progress of a file range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Moved {
-    /// The connection is gone.
-    Gone,
-    /// The kernel takes no more now, or others have their turn.
+pub(crate) enum FileProgress {
+    /// The connection is closed.
+    Closed,
+    /// The kernel takes no more now, or other connections get their turn.
     Waits,
-    /// It is over: sent, or the owner has to go on.
-    Over,
+    /// It is over: sent, or the owner has to continue.
+    Finished,
 }
 
 impl Engine {
-    /// Sends a part of a file behind everything that was written, as a part of the response in turn. Says how many bytes have
-    /// left when it is over at once; then what is left is the owner's to send. `None` while it is under way: its end is reported,
-    /// and [`Engine::end_file`] says how far it came.
+    /// Sends a file range after everything that was written, as a part of the response in turn. Returns the number of bytes sent
+    /// if it is over at once; then the rest is the owner's to send. Returns `None` while it is under way: its end is reported,
+    /// and [`Engine::end_file`] returns its progress.
     pub fn send_file(
         &mut self,
         slot: u32,
@@ -35,21 +36,21 @@ impl Engine {
         self.take_all();
         self.now_ms = sys::now_ms();
         let is_under_way = self.with(slot, generation, |engine, connection| {
-            let may_begin = connection.answers.turn(sequence) == Turn::Now
+            let may_begin = connection.responses.turn(sequence) == Turn::Now
                 && !connection.is_closing()
-                && connection.answers.file.is_none()
+                && connection.responses.file.is_none()
                 && sys::is_non_blocking(&connection.fd);
             let Some(file) = may_begin.then(|| FilePart::open(range)).flatten() else {
-                connection.answers.moved = 0;
+                connection.responses.file_sent = 0;
                 return false;
             };
-            connection.answers.own();
-            connection.answers.file = Some(Box::new(file));
-            // A connection that is lost meanwhile reports its end, which is also that of the part.
+            connection.responses.copy_borrowed();
+            connection.responses.file = Some(Box::new(file));
+            // A connection that is lost meanwhile reports its end, which also ends the range.
             if !engine.send(connection) {
                 return true;
             }
-            match &mut connection.answers.file {
+            match &mut connection.responses.file {
                 Some(file) => {
                     file.is_reported = true;
                     true
@@ -61,128 +62,137 @@ impl Engine {
         (!is_under_way).then(|| self.end_file(slot, generation))
     }
 
-    /// Ends the part of a file that is under way, if one is, and says how many bytes of the last one have left.
+    /// Ends the file range under way, if any, and returns the number of bytes sent of the last one.
     pub fn end_file(&mut self, slot: u32, generation: u32) -> u64 {
         let lost = self.lost_files.remove(&(slot, generation));
-        let moved = self.with(slot, generation, |engine, connection| {
-            if connection.answers.file.is_some() {
-                connection.answers.end_file();
+        let sent = self.with(slot, generation, |engine, connection| {
+            if connection.responses.file.is_some() {
+                connection.responses.end_file();
                 engine.send(connection);
             }
-            std::mem::take(&mut connection.answers.moved)
+            std::mem::take(&mut connection.responses.file_sent)
         });
-        lost.unwrap_or(moved)
+        lost.unwrap_or(sent)
     }
 
-    /// Goes on with the part of a file that is next in line.
-    pub(crate) fn move_file(&mut self, connection: &mut Box<Connection>) -> Moved {
-        let Some(mut file) = connection.answers.file.take() else {
-            return Moved::Over;
+    /// Continues the file range that is next in line.
+    pub(crate) fn continue_file(&mut self, connection: &mut Box<Connection>) -> FileProgress {
+        let Some(mut file) = connection.responses.file.take() else {
+            return FileProgress::Finished;
         };
-        let moved = if file.chunk == 0 {
-            self.move_bytes(connection, &mut file)
+        let progress = if file.chunk == 0 {
+            self.send_file_bytes(connection, &mut file)
         } else {
-            self.move_chunks(connection, &mut file)
+            self.send_file_chunks(connection, &mut file)
         };
         let is_reported = file.is_reported;
-        connection.answers.file = Some(file);
-        match moved {
-            Moved::Waits => {}
-            Moved::Gone => {
-                // The owner asks how far it came.
-                let whom = connection.whom;
-                let file = connection.answers.file.take();
-                let count = file.map_or(0, |file| file.moved);
-                self.lost_files.insert((whom.slot, whom.generation), count);
+        connection.responses.file = Some(file);
+        match progress {
+            FileProgress::Waits => {}
+            FileProgress::Closed => {
+                // Kept for the owner, which requests the progress later.
+                let id = connection.id;
+                let file = connection.responses.file.take();
+                let count = file.map_or(0, |file| file.sent);
+                self.lost_files.insert((id.slot, id.generation), count);
             }
-            Moved::Over => {
-                connection.answers.end_file();
+            FileProgress::Finished => {
+                connection.responses.end_file();
                 if is_reported {
-                    self.batch.note(connection.whom, Note::File);
+                    self.batch.report(connection.id, Event::File);
                 }
             }
         }
-        moved
+        progress
     }
 
-    fn move_bytes(&mut self, connection: &mut Box<Connection>, file: &mut FilePart) -> Moved {
-        let mut burst = BURST;
-        while file.left() > 0 {
+    fn send_file_bytes(
+        &mut self,
+        connection: &mut Box<Connection>,
+        file: &mut FilePart,
+    ) -> FileProgress {
+        let mut burst = MAX_BURST;
+        while file.remaining() > 0 {
             if burst == 0 {
-                return Moved::Waits;
+                return FileProgress::Waits;
             }
-            let length = file.in_memory(burst);
+            let length = file.cached_length(burst);
             if length == 0 {
-                return Moved::Over;
+                return FileProgress::Finished;
             }
             match file.send(&connection.fd, length) {
-                Ok(0) => return Moved::Over,
+                Ok(0) => return FileProgress::Finished,
                 Ok(sent) => {
                     self.count_sent(connection, sent);
                     if sent < length {
-                        return Moved::Waits;
+                        return FileProgress::Waits;
                     }
                     burst -= sent;
                 }
-                Err(libc::EAGAIN) => return Moved::Waits,
+                Err(libc::EAGAIN) => return FileProgress::Waits,
                 Err(errno @ (libc::EPIPE | libc::ECONNRESET)) => {
                     self.release(connection, errno);
-                    return Moved::Gone;
+                    return FileProgress::Closed;
                 }
-                // The file's: the owner finds out when it reads.
-                Err(_) => return Moved::Over,
+                // An error of the file: the owner meets it when it reads.
+                Err(_) => return FileProgress::Finished,
             }
         }
-        Moved::Over
+        FileProgress::Finished
     }
 
-    /// A chunk whose size was sent is complete before anything else is done: what the kernel does not take of it is copied.
-    fn move_chunks(&mut self, connection: &mut Box<Connection>, file: &mut FilePart) -> Moved {
-        let mut burst = BURST;
-        while file.left() > 0 {
+    /// Sends a range in chunks. A chunk whose size was sent is completed before anything else: bytes of it that the kernel does
+    /// not take are copied.
+    fn send_file_chunks(
+        &mut self,
+        connection: &mut Box<Connection>,
+        file: &mut FilePart,
+    ) -> FileProgress {
+        let mut burst = MAX_BURST;
+        while file.remaining() > 0 {
             if burst == 0 {
-                return Moved::Waits;
+                return FileProgress::Waits;
             }
-            let size = file.left().min(file.chunk as u64);
-            if file.in_memory(size) < size {
-                return Moved::Over;
+            let size = file.remaining().min(file.chunk as u64);
+            if file.cached_length(size) < size {
+                return FileProgress::Finished;
             }
-            if connection.answers.needs_memory() {
-                let memory = self.lend();
-                connection.answers.give_memory(memory);
+            if connection.responses.needs_buffer() {
+                let buffer = self.take_buffer();
+                connection.responses.set_buffer(buffer);
             }
-            let answers = &mut connection.answers;
-            answers
+            let responses = &mut connection.responses;
+            responses
                 .queue()
                 .extend_from_slice(SizeLine::new(size as usize).bytes());
-            let sent = match sys::send_more(&connection.fd, answers.queued()) {
+            let sent = match sys::send_more(&connection.fd, responses.queued()) {
                 Ok(sent) => sent,
                 Err(errno) => {
                     self.release(connection, errno);
-                    return Moved::Gone;
+                    return FileProgress::Closed;
                 }
             };
-            answers.advance(sent);
-            let sent = if answers.queued().is_empty() {
-                // An error of the socket's shows in the next call, one of the file's when it is copied.
+            responses.advance(sent);
+            let sent = if responses.queued().is_empty() {
+                // An error of the socket shows in the next call, one of the file when it is copied.
                 file.send(&connection.fd, size).unwrap_or(0)
             } else {
                 0
             };
             self.count_sent(connection, sent);
-            let queue = connection.answers.queue();
+            let queue = connection.responses.queue();
             if sent < size && !file.copy((size - sent) as usize, queue) {
-                // It shrank between the two, or cannot be read: its chunk cannot be completed.
+                // The file shrank in between, or cannot be read: its chunk cannot be completed.
                 self.release(connection, libc::EIO);
-                return Moved::Gone;
+                return FileProgress::Closed;
             }
             queue.extend_from_slice(b"\r\n");
             if sent < size {
-                return Moved::Waits;
+                return FileProgress::Waits;
             }
             burst = burst.saturating_sub(size);
         }
-        Moved::Over
+        FileProgress::Finished
     }
 
     fn count_sent(&self, connection: &mut Connection, sent: u64) {

@@ -1,9 +1,9 @@
-//! What belongs to one listening server.
+//! State of one listening server.
 
 use crate::head::Limits;
 use crate::listener::Listener;
-use crate::own_answers::OwnAnswers;
 use crate::proxies::Proxies;
+use crate::server_store::ServerStore;
 
 /// The settings of a server. Times in milliseconds, 0 is off.
 #[derive(Clone, Copy, Debug)]
@@ -14,25 +14,25 @@ pub struct ServerSettings {
     pub request_timeout: u32,
     /// From the start of the connection to the end of its proxy's header.
     pub proxy_timeout: u32,
-    /// Between two requests.
+    /// Max time between two requests.
     pub keep_alive_timeout: u32,
-    /// What kept responses say in `Keep-Alive`, rounded down to seconds.
+    /// Value shown in `Keep-Alive` by kept responses, rounded down to seconds.
     pub keep_alive_shown: u32,
-    /// Without any activity.
+    /// Max time without any activity.
     pub socket_timeout: u32,
-    /// As Node counts: URL, names and values.
+    /// Counted as Node does: URL, names and values.
     pub max_header_size: u32,
-    /// Headers a head may have, and a block of trailers; 0 means unlimited.
+    /// Max headers of a head, and of a block of trailers; 0 means unlimited.
     pub max_headers: u32,
-    /// More are dropped; -1 drops all, 0 none.
+    /// Connections above this are dropped; -1 drops all, 0 none.
     pub max_connections: i32,
-    /// For SO_KEEPALIVE, in milliseconds.
+    /// Delay of SO_KEEPALIVE, in milliseconds.
     pub keep_alive_initial_delay: u32,
-    /// What is on.
+    /// Enabled options.
     pub flags: SettingFlags,
 }
 
-/// What is on.
+/// Options of a server that are on or off.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SettingFlags {
     /// TCP_NODELAY.
@@ -41,12 +41,12 @@ pub struct SettingFlags {
     pub keep_alive: bool,
     /// A client that ends its side still gets its responses.
     pub allow_half_open: bool,
-    /// Report every connection when it comes, not with its first request.
+    /// Reports every connection when it arrives, not with its first request.
     pub announce: bool,
 }
 
 impl ServerSettings {
-    /// No timeout at all, and otherwise the defaults.
+    /// The defaults, without any timeout.
     pub const WITHOUT_TIMEOUTS: Self = Self {
         headers_timeout: 0,
         request_timeout: 0,
@@ -89,13 +89,13 @@ impl Default for ServerSettings {
     }
 }
 
-/// Where the connections of a server come from.
+/// The source of a server's connections.
 pub(crate) enum Source {
     /// The engine accepts them.
     Listener(Listener),
     /// The owner hands them over, with [`crate::Engine::adopt`].
     Owner,
-    /// It takes no more.
+    /// Accepts no more.
     Stopped,
 }
 
@@ -112,14 +112,14 @@ pub(crate) struct Server {
     pub source: Source,
     pub settings: ServerSettings,
     pub connections: u32,
-    /// The answers it gives without its owner, once the owner has opened them.
-    pub answers: Option<OwnAnswers>,
-    /// The lines after `Date` in such an answer, on a connection that stays open.
+    /// Responses it sends without its owner, once the owner has opened the store.
+    pub store: Option<ServerStore>,
+    /// The lines after `Date` in such a response, on a connection that stays open.
     pub keep_alive_lines: Vec<u8>,
-    /// The proxies whose connections it serves, and nobody else's.
+    /// The only proxies whose connections it serves, if set.
     pub proxies: Option<Proxies>,
-    /// The request header, in lower case, whose value the owner hears of with such answers.
-    pub noted: Option<Box<[u8]>>,
+    /// The request header, in lower case, whose value is reported with such responses.
+    pub id_header: Option<Box<[u8]>>,
 }
 
 impl Server {
@@ -129,7 +129,7 @@ impl Server {
     }
 }
 
-/// As node:http writes them.
+/// Formats the lines as node:http does.
 pub(crate) fn keep_alive_lines(settings: &ServerSettings) -> Vec<u8> {
     let shown = settings.keep_alive_shown;
     let timeout = if shown == 0 {

@@ -1,27 +1,27 @@
-//! The few system calls the engine is made of, as functions that return `Result`.
+//! The engine's few system calls, as functions that return `Result`.
 
 use std::ffi::CStr;
 use std::mem;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 pub use kernel::Errno;
 pub(crate) use kernel::{Epoll, check, errno, opened};
 use libc::{c_int, c_void};
 
-/// A copy of `fd`, which stays the caller's.
+/// Returns a copy of `fd`, which remains the caller's.
 pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: no memory is passed; a bad descriptor is reported as EBADF. The call creates the copy.
     unsafe { opened(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) }
 }
 
-/// A copy of a connection that somebody else has accepted.
+/// Returns a copy of a connection accepted elsewhere.
 ///
 /// # Errors
-/// EBADF or ENOTSOCK for a descriptor that is closed or not a socket, EINVAL for a socket that is not a stream with a peer, EMFILE.
+/// EBADF or ENOTSOCK for a descriptor that is closed or not a socket, EINVAL for a socket that is not a stream with a peer,
+/// EMFILE.
 pub fn copy_connection(fd: RawFd) -> Result<OwnedFd, Errno> {
-    // The kind of the copy: the number may mean something else by now.
+    // Checks the copy: the number may mean something else by now.
     let copy = duplicate(fd)?;
     let kind = socket_option(&copy, libc::SO_TYPE)?;
     let listens = socket_option(&copy, libc::SO_ACCEPTCONN)? != 0;
@@ -31,12 +31,12 @@ pub fn copy_connection(fd: RawFd) -> Result<OwnedFd, Errno> {
     Ok(copy)
 }
 
-/// Milliseconds since some moment in the past.
+/// Returns the milliseconds since a fixed moment in the past.
 pub(crate) fn now_ms() -> u64 {
     now().as_millis() as u64
 }
 
-/// How long ago that moment is.
+/// Returns the time since that moment.
 pub(crate) fn now() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -47,7 +47,21 @@ pub(crate) fn now() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// Reads what is there; `Ok(0)` is the end.
+pub(crate) fn has_unread(fd: &OwnedFd) -> bool {
+    let mut byte = 0_u8;
+    // SAFETY: the kernel writes at most one byte, into `byte`.
+    let seen = unsafe {
+        libc::recv(
+            fd.as_raw_fd(),
+            (&raw mut byte).cast(),
+            1,
+            libc::MSG_DONTWAIT | libc::MSG_PEEK,
+        )
+    };
+    seen > 0
+}
+
+/// Reads the available bytes; `Ok(0)` is the end.
 pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
     loop {
         // SAFETY: the kernel writes at most `into.len()` bytes into a slice we hold exclusively.
@@ -67,7 +81,7 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut [u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Sends what the kernel takes now. `Ok(0)` when it takes nothing.
+/// Sends as much as the kernel takes now. `Ok(0)` if it takes nothing.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     send_with(fd, bytes, 0)
 }
@@ -89,12 +103,12 @@ fn send_with(fd: &OwnedFd, bytes: &[u8], flags: c_int) -> Result<usize, Errno> {
     }
 }
 
-/// As [`send`], of bytes that others follow at once.
+/// Like [`send`], for bytes that others follow at once.
 pub(crate) fn send_more(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     send_with(fd, bytes, libc::MSG_MORE)
 }
 
-/// As [`send`], several pieces in one call.
+/// Like [`send`], for several pieces in one call.
 pub(crate) fn send_pieces(fd: &OwnedFd, pieces: &[&[u8]]) -> Result<usize, Errno> {
     let mut list: [libc::iovec; 4] = [libc::iovec {
         iov_base: std::ptr::null_mut(),
@@ -134,7 +148,8 @@ fn sent_bytes(sent: isize) -> Option<Result<usize, Errno>> {
     }
 }
 
-/// Sends what the kernel takes of a file, from `at` or from the descriptor's position; `Ok(0)` at its end. The socket does not block.
+/// Sends as much of a file as the kernel takes, from `at` or from the descriptor's position; `Ok(0)` at its end. The socket does
+/// not block.
 pub(crate) fn send_file(
     socket: &OwnedFd,
     file: &impl AsRawFd,
@@ -171,107 +186,13 @@ pub(crate) fn stat(fd: &OwnedFd) -> Result<libc::stat, Errno> {
     Ok(stat)
 }
 
-/// The position at which a descriptor reads next.
 pub(crate) fn position(fd: &impl AsRawFd) -> Result<u64, Errno> {
     // SAFETY: no memory is passed.
     let at = unsafe { libc::lseek(fd.as_raw_fd(), 0, libc::SEEK_CUR) };
     u64::try_from(at).map_err(|_| errno())
 }
 
-pub(crate) fn page_size() -> u64 {
-    static SIZE: OnceLock<u64> = OnceLock::new();
-    // SAFETY: no memory is passed.
-    *SIZE.get_or_init(|| unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(4096) as u64)
-}
-
-/// Linux 6.5, the same number on every processor. The C library has no function for it.
-const CACHESTAT: libc::c_long = 451;
-
-/// How many pages of a part of a file are in memory, where the kernel counts them.
-pub(crate) fn cached_pages(file: &impl AsRawFd, at: u64, length: u64) -> Option<u64> {
-    let range = [at, length];
-    // The first of five counts.
-    let mut counts = [0_u64; 5];
-    // SAFETY: the kernel reads two words and writes five, which live through the call.
-    let result = unsafe {
-        libc::syscall(
-            CACHESTAT,
-            file.as_raw_fd(),
-            range.as_ptr(),
-            counts.as_mut_ptr(),
-            0,
-        )
-    };
-    (result == 0).then_some(counts[0])
-}
-
-/// True where `mincore` tells this process the truth about a file: from Linux 5.2 on, that of other users is said to be in memory.
-pub(crate) fn shows_pages(stat: &libc::stat) -> bool {
-    /// The user of files whose own one has no number in this user namespace.
-    const NOBODY: libc::uid_t = 65534;
-    // SAFETY: no memory is passed.
-    let user = unsafe { libc::geteuid() };
-    stat.st_uid == user || user == 0 && stat.st_uid != NOBODY
-}
-
-/// True where all pages of a part of a file are in memory.
-pub(crate) fn is_resident(file: &impl AsRawFd, at: u64, length: u64) -> bool {
-    let page = page_size();
-    let start = at / page * page;
-    let length = (at + length - start) as usize;
-    // SAFETY: a mapping of its own, which nobody reads.
-    let map = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            length,
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            start as libc::off_t,
-        )
-    };
-    if map == libc::MAP_FAILED {
-        return false;
-    }
-    let mut pages = vec![0_u8; length.div_ceil(page as usize)];
-    // SAFETY: `pages` has a byte for each page of the mapping, which ends here.
-    let result = unsafe {
-        let result = libc::mincore(map, length, pages.as_mut_ptr());
-        libc::munmap(map, length);
-        result
-    };
-    result == 0 && pages.iter().all(|page| page & 1 == 1)
-}
-
-/// Reads a byte of a file if that waits for no disk.
-pub(crate) fn read_now(file: &impl AsRawFd, at: u64) -> Result<(), Errno> {
-    const NO_WAIT: c_int = 8;
-    let mut byte = 0_u8;
-    let piece = libc::iovec {
-        iov_base: (&raw mut byte).cast(),
-        iov_len: 1,
-    };
-    // By its number: glibc has the function from 2.26 on. SAFETY: one piece of one byte, which lives through the call.
-    let read = unsafe {
-        libc::syscall(
-            libc::SYS_preadv2,
-            file.as_raw_fd(),
-            &raw const piece,
-            1_usize,
-            at as usize,
-            0_usize,
-            NO_WAIT,
-        )
-    };
-    match read {
-        1 => Ok(()),
-        // The file has ended before that byte.
-        0 => Err(libc::ENODATA),
-        _ => Err(errno()),
-    }
-}
-
-/// Blocks until `fd` can be read.
+/// BlockCache until `fd` is readable.
 pub(crate) fn wait_readable(fd: RawFd) {
     let mut entry = libc::pollfd {
         fd,
@@ -282,9 +203,9 @@ pub(crate) fn wait_readable(fd: RawFd) {
     unsafe { libc::poll(&mut entry, 1, -1) };
 }
 
-/// Accepts a connection; `Ok(None)` when none is waiting.
+/// Accepts a connection; `Ok(None)` if none is waiting.
 pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
-    // SAFETY: no address is asked for, and the call creates the descriptor.
+    // SAFETY: no address is requested, and the call creates the descriptor.
     let result = unsafe {
         opened(libc::accept4(
             listener.as_raw_fd(),
@@ -295,7 +216,7 @@ pub(crate) fn accept(listener: &OwnedFd) -> Result<Option<OwnedFd>, Errno> {
     };
     match result {
         Ok(fd) => Ok(Some(fd)),
-        // The peer is gone already, or the network reports it.
+        // The peer has closed already, or the network reports an error.
         Err(libc::EAGAIN | libc::ECONNABORTED | libc::EINTR | libc::EPROTO) => Ok(None),
         Err(error) => Err(error),
     }
@@ -321,7 +242,7 @@ pub(crate) fn set_option(
     .map(drop)
 }
 
-/// The name of a TCP socket's congestion control, padded with zeros; all zeros for other sockets.
+/// Returns the name of a TCP socket's congestion control, padded with zeros; all zeros for other sockets.
 pub(crate) fn congestion_control(fd: &OwnedFd) -> [u8; CONGESTION_CONTROL] {
     let mut name = [0; CONGESTION_CONTROL];
     let mut length = name.len() as libc::socklen_t;
@@ -356,7 +277,7 @@ pub(crate) fn set_congestion_control(fd: &OwnedFd, name: &CStr) -> Result<(), Er
     .map(drop)
 }
 
-/// The error the kernel keeps for a socket, 0 when there is none.
+/// Returns the pending error of a socket, 0 if there is none.
 pub(crate) fn socket_error(fd: &OwnedFd) -> Errno {
     socket_option(fd, libc::SO_ERROR).unwrap_or(0)
 }
@@ -377,7 +298,7 @@ fn socket_option(fd: &OwnedFd, name: c_int) -> Result<c_int, Errno> {
     Ok(value)
 }
 
-/// A close that tells the peer at once that its connection was cut.
+/// Makes the close of a socket a reset, which tells the peer at once that its connection was cut.
 pub(crate) fn reset_on_close(fd: &OwnedFd) {
     let linger = libc::linger {
         l_onoff: 1,
@@ -395,67 +316,9 @@ pub(crate) fn reset_on_close(fd: &OwnedFd) {
     };
 }
 
-/// Ends the sending side, and takes what has come, so that the close does not cut off what was sent.
-pub(crate) fn finish(fd: &OwnedFd, scratch: &mut [u8]) {
+/// Ends the sending side, and reads the received bytes, so that the close does not cut off what was sent.
+pub(crate) fn shutdown_and_drain(fd: &OwnedFd, scratch: &mut [u8]) {
     // SAFETY: no memory is passed.
     unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
     let _ = receive(fd, scratch);
-}
-
-/// A descriptor that is readable while somebody asks for a turn.
-pub(crate) struct Bell(OwnedFd);
-
-impl Bell {
-    pub fn new() -> Result<Self, Errno> {
-        // SAFETY: no memory is passed, and the call creates the descriptor.
-        unsafe { opened(libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK)) }.map(Self)
-    }
-
-    pub fn fd(&self) -> &OwnedFd {
-        &self.0
-    }
-
-    pub fn ring(&self) {
-        let one = 1_u64;
-        // SAFETY: eight bytes of a live value are read.
-        unsafe { libc::write(self.0.as_raw_fd(), (&raw const one).cast(), 8) };
-    }
-
-    pub fn silence(&self) {
-        let mut count = 0_u64;
-        // SAFETY: eight bytes of a live value are written.
-        unsafe { libc::read(self.0.as_raw_fd(), (&raw mut count).cast(), 8) };
-    }
-}
-
-/// A descriptor that becomes readable at a given time.
-pub(crate) struct Alarm(OwnedFd);
-
-impl Alarm {
-    pub fn new() -> Result<Self, Errno> {
-        let flags = libc::TFD_CLOEXEC | libc::TFD_NONBLOCK;
-        // SAFETY: as for a bell.
-        unsafe { opened(libc::timerfd_create(libc::CLOCK_MONOTONIC, flags)) }.map(Self)
-    }
-
-    pub fn fd(&self) -> &OwnedFd {
-        &self.0
-    }
-
-    /// At `at_ms` of [`now_ms`]; 0 means never.
-    pub fn set(&self, at_ms: u64) {
-        // SAFETY: an all-zero value is valid.
-        let mut value: libc::itimerspec = unsafe { mem::zeroed() };
-        value.it_value.tv_sec = (at_ms / 1000) as _;
-        value.it_value.tv_nsec = (at_ms % 1000 * 1_000_000) as _;
-        // SAFETY: `value` outlives the call.
-        unsafe {
-            libc::timerfd_settime(
-                self.0.as_raw_fd(),
-                libc::TFD_TIMER_ABSTIME,
-                &value,
-                std::ptr::null_mut(),
-            )
-        };
-    }
 }

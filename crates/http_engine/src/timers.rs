@@ -1,12 +1,12 @@
 //! Deadlines of connections: few entries, checked late.
 //!
-//! A connection moves its deadline with every request. Its entry stays where it is; when it is due, the connection is
-//! asked for the true deadline and gets a new entry. So a busy connection costs one entry per timeout, not per request.
+//! A connection moves its deadline with every request. Its entry stays where it is; when it is due, the connection's true
+//! deadline is read and gets a new entry. So a busy connection costs one entry per timeout, not per request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::sys::Alarm;
+use crate::wake::TimerFd;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Entry {
@@ -17,16 +17,16 @@ pub(crate) struct Entry {
 
 pub(crate) struct Timers {
     entries: BinaryHeap<Reverse<Entry>>,
-    alarm: Alarm,
-    /// What the alarm is set to, 0 when it is not.
+    timer_fd: TimerFd,
+    /// The time the timer is set to, 0 if it is off.
     set_to: u64,
 }
 
 impl Timers {
-    pub fn new(alarm: Alarm) -> Self {
+    pub fn new(timer_fd: TimerFd) -> Self {
         Self {
             entries: BinaryHeap::new(),
-            alarm,
+            timer_fd,
             set_to: 0,
         }
     }
@@ -35,7 +35,7 @@ impl Timers {
         self.entries.push(Reverse(entry));
         if self.set_to == 0 || entry.at_ms < self.set_to {
             self.set_to = entry.at_ms;
-            self.alarm.set(entry.at_ms);
+            self.timer_fd.set(entry.at_ms);
         }
     }
 
@@ -48,7 +48,7 @@ impl Timers {
         self.entries.retain(|entry| is_awaited(&entry.0));
     }
 
-    /// The next entry that is due.
+    /// Removes and returns the next entry that is due.
     pub fn due(&mut self, now_ms: u64) -> Option<Entry> {
         let Reverse(first) = *self.entries.peek()?;
         if first.at_ms > now_ms {
@@ -58,9 +58,9 @@ impl Timers {
         Some(first)
     }
 
-    /// After the due ones were taken.
-    pub fn set_again(&mut self) {
+    /// Sets the timer after the due entries were taken.
+    pub fn rearm(&mut self) {
         self.set_to = self.entries.peek().map_or(0, |entry| entry.0.at_ms);
-        self.alarm.set(self.set_to);
+        self.timer_fd.set(self.set_to);
     }
 }

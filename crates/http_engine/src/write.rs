@@ -1,26 +1,27 @@
-//! From what the owner wrote to bytes on the wire.
+//! Writing: from the owner's commands to bytes on the wire.
 
-use crate::answers::{Turn, Wrap, wrapping};
-use crate::batch::Note;
-use crate::connection::{Connection, Owner, Stage};
+use crate::batch::Event;
+use crate::connection::{Connection, OwnerState, Stage};
 use crate::cork::uncork;
 use crate::engine::Engine;
-use crate::send_file::Moved;
+use crate::framing::{Wrap, wrapping};
+use crate::response_queue::Turn;
+use crate::send_file::FileProgress;
 use crate::sys;
 use crate::wire::{command, outstanding, pair, write_flags as flags};
 
-/// From here on bytes are sent from where they lie.
-const LARGE: usize = 16 * 1024;
+/// From this size on, bytes are sent in place.
+const MIN_IN_PLACE: usize = 16 * 1024;
 
 #[derive(Clone, Copy, Debug)]
-struct Order {
+struct WriteCommand {
     slot: u32,
     generation: u32,
     sequence: u32,
     flags: u32,
 }
 
-impl Order {
+impl WriteCommand {
     fn has(self, flag: u32) -> bool {
         self.flags & flag != 0
     }
@@ -35,7 +36,7 @@ impl Order {
 }
 
 impl Engine {
-    /// Carries out the commands in shared memory and sends what can be sent.
+    /// Executes the commands in shared memory and sends as much as possible.
     pub fn flush(&mut self) {
         if self.take_all() {
             self.send_dirty();
@@ -45,9 +46,9 @@ impl Engine {
         }
     }
 
-    /// As [`Engine::flush`], from another thread than the owner's while the owner may be writing: what is written by now is
-    /// sent, and the memory is not used again.
-    pub fn flush_beside(&mut self) {
+    /// Flushes like [`Engine::flush`], from another thread than the owner's while the owner may be writing: writes so far are
+    /// sent, and the memory is not reused.
+    pub fn flush_concurrently(&mut self) {
         if self.take_commands() {
             self.send_dirty();
         }
@@ -60,8 +61,8 @@ impl Engine {
         is_any
     }
 
-    /// Writes bytes that lie elsewhere, behind the commands that are there, and says how many bytes are unsent then;
-    /// `None` when the connection is gone.
+    /// Writes bytes from other memory, after the waiting commands, and returns the number of unsent bytes; `None` if the
+    /// connection is closed.
     pub fn write(
         &mut self,
         slot: u32,
@@ -72,29 +73,33 @@ impl Engine {
     ) -> Option<usize> {
         self.take_all();
         self.now_ms = sys::now_ms();
-        let order = Order {
+        let write = WriteCommand {
             slot,
             generation,
             sequence,
             flags,
         };
         self.with(slot, generation, |engine, connection| {
-            let now = order.has(flags::RAW) || connection.answers.turn(sequence) == Turn::Now;
-            let is_behind_file = connection.answers.file.is_some();
-            if now && bytes.len() >= LARGE && !connection.interest.writes() && !is_behind_file {
-                engine.write_large(connection, order, bytes);
+            let now = write.has(flags::RAW) || connection.responses.turn(sequence) == Turn::Now;
+            let is_behind_file = connection.responses.file.is_some();
+            if now
+                && bytes.len() >= MIN_IN_PLACE
+                && !connection.interest.writes()
+                && !is_behind_file
+            {
+                engine.write_large(connection, write, bytes);
             } else {
-                engine.carry_out(connection, order, bytes, None);
+                engine.execute(connection, write, bytes, None);
             }
         });
         self.send_dirty();
         let entry = self.slots.get(slot as usize)?;
         let connection = entry.connection.as_ref()?;
-        (entry.generation == generation).then(|| connection.answers.unsent())
+        (entry.generation == generation).then(|| connection.responses.unsent())
     }
 
-    /// What a command names of the owner's memory. Slices are made of that alone: an engine with a thread of its own works while
-    /// the owner writes its next commands beside them.
+    /// Returns the part of the owner's memory that a command names. Slices cover only that part: an engine with a thread of its
+    /// own works while the owner writes its next commands beside them.
     fn output(&self, start: usize, length: usize) -> Option<&'static [u8]> {
         let (memory, size) = self.memory.output;
         (start <= size && length <= size - start).then(|| {
@@ -104,24 +109,23 @@ impl Engine {
         })
     }
 
-    /// Hands the commands to their connections. The bytes of most stay where they are. Says whether anything may have to be
-    /// sent.
+    /// Passes the commands to their connections. The bytes of most stay in place. Returns true if anything may have to be sent.
     fn take_commands(&mut self) -> bool {
-        let seen = self.outstanding.look();
-        if !seen.has_commands() {
+        let snapshot = self.outstanding.snapshot();
+        if !snapshot.has_commands() {
             return !self.dirty.is_empty();
         }
         let (commands, length) = self.memory.commands;
-        // Perhaps long after the last turn: what happens now is timed from now.
+        // The last turn may be long ago: events from now on are timed by the current clock.
         self.now_ms = sys::now_ms();
         let word = |index: usize| {
             assert!(index < length);
-            // SAFETY: inside the memory. The owner writes behind what it has said to be written.
+            // SAFETY: inside the memory. The owner writes only after the end of the commands that it has published.
             unsafe { commands.add(index).read() }
         };
-        let mut at = seen.taken.max(outstanding::FIRST_COMMAND);
-        while at + command::WORDS <= seen.written.min(length) {
-            let order = Order {
+        let mut at = snapshot.taken.max(outstanding::FIRST_COMMAND);
+        while at + command::WORDS <= snapshot.written.min(length) {
+            let write = WriteCommand {
                 flags: word(at + command::ACTION_AND_FLAGS) >> pair::SECOND_SHIFT,
                 slot: word(at + command::SLOT),
                 generation: word(at + command::GENERATION),
@@ -135,36 +139,36 @@ impl Engine {
             let Some(bytes) = bytes else {
                 continue;
             };
-            self.with(order.slot, order.generation, |engine, connection| {
-                engine.carry_out(connection, order, bytes, Some(bytes));
+            self.with(write.slot, write.generation, |engine, connection| {
+                engine.execute(connection, write, bytes, Some(bytes));
             });
         }
-        self.outstanding.take_until(seen.written);
+        self.outstanding.take_until(snapshot.written);
         true
     }
 
-    /// `shared` is `bytes` where they may stay where they are for now.
-    fn carry_out(
+    /// Executes a write. `shared` is `bytes` if they may stay in place for now.
+    fn execute(
         &mut self,
         connection: &mut Box<Connection>,
-        order: Order,
+        write: WriteCommand,
         bytes: &[u8],
         shared: Option<&'static [u8]>,
     ) {
-        let raw = order.has(flags::RAW);
+        let raw = write.has(flags::RAW);
         let turn = if raw {
             Turn::Now
         } else {
-            connection.answers.turn(order.sequence)
+            connection.responses.turn(write.sequence)
         };
         match turn {
             Turn::Never => return,
             Turn::Later => {
-                connection.answers.push_later(
-                    order.sequence,
+                connection.responses.push_later(
+                    write.sequence,
                     bytes,
-                    order.wrap(),
-                    order.has(flags::CLOSE),
+                    write.wrap(),
+                    write.has(flags::CLOSE),
                 );
                 return;
             }
@@ -173,55 +177,55 @@ impl Engine {
         if connection.is_closing() && !raw {
             return;
         }
-        let plain = !order.has(flags::CHUNK | flags::TRAILERS);
+        let plain = !write.has(flags::CHUNK | flags::TRAILERS);
         self.mark_dirty(connection);
         match shared {
-            Some(_) if plain && connection.answers.unsent() == 0 => {
-                connection.answers.shared = shared.filter(|bytes| !bytes.is_empty());
+            Some(_) if plain && connection.responses.unsent() == 0 => {
+                connection.responses.shared = shared.filter(|bytes| !bytes.is_empty());
             }
             _ if plain && bytes.is_empty() => {}
             _ => {
-                if connection.answers.needs_memory() {
-                    let memory = self.lend();
-                    connection.answers.give_memory(memory);
+                if connection.responses.needs_buffer() {
+                    let buffer = self.take_buffer();
+                    connection.responses.set_buffer(buffer);
                 }
-                connection.answers.push(bytes, order.wrap());
+                connection.responses.push(bytes, write.wrap());
             }
         }
-        self.after_write(connection, order);
+        self.after_write(connection, write);
     }
 
-    /// Bytes of the engine's own follow, as nothing is in flight. They leave with the turn.
-    pub(crate) fn begin_own(&mut self, connection: &mut Connection) {
-        if connection.answers.needs_memory() {
-            let memory = self.lend();
-            connection.answers.give_memory(memory);
+    /// Prepares for bytes of the engine's own, while nothing is in flight. They leave with the turn.
+    pub(crate) fn prepare_queue(&mut self, connection: &mut Connection) {
+        if connection.responses.needs_buffer() {
+            let buffer = self.take_buffer();
+            connection.responses.set_buffer(buffer);
         }
         self.mark_dirty(connection);
     }
 
     fn mark_dirty(&mut self, connection: &Connection) {
-        if self.dirty.last() != Some(&connection.whom.slot) {
-            self.dirty.push(connection.whom.slot);
+        if self.dirty.last() != Some(&connection.id.slot) {
+            self.dirty.push(connection.id.slot);
         }
     }
 
-    /// Sends from where the bytes lie, and copies what the kernel does not take.
-    fn write_large(&mut self, connection: &mut Box<Connection>, order: Order, bytes: &[u8]) {
-        if connection.is_closing() && !order.has(flags::RAW) {
+    /// Sends bytes in place, and copies those that the kernel does not take.
+    fn write_large(&mut self, connection: &mut Box<Connection>, write: WriteCommand, bytes: &[u8]) {
+        if connection.is_closing() && !write.has(flags::RAW) {
             return;
         }
-        let has_more = !order.has(flags::END | flags::CLOSE | flags::RAW);
+        let has_more = !write.has(flags::END | flags::CLOSE | flags::RAW);
         if has_more {
             self.cork(connection);
         }
-        let (size, before, behind) = wrapping(bytes.len(), order.wrap());
-        if !connection.answers.lent().is_empty() {
-            connection.answers.own();
+        let (size, before, behind) = wrapping(bytes.len(), write.wrap());
+        if !connection.responses.stored_body().is_empty() {
+            connection.responses.copy_borrowed();
         }
-        let first = match connection.answers.shared {
+        let first = match connection.responses.shared {
             Some(bytes) => bytes,
-            None => connection.answers.queued(),
+            None => connection.responses.queued(),
         };
         let before = size.as_ref().map_or(before, |size| size.bytes());
         let pieces = [first, before, bytes, behind];
@@ -236,46 +240,46 @@ impl Engine {
         connection.bytes_written += sent as u64;
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
         if sent < total {
-            let mut rest = self.lend();
+            let mut rest = self.take_buffer();
             let mut skip = sent;
             for piece in pieces {
                 let skipped = skip.min(piece.len());
                 skip -= skipped;
                 rest.extend_from_slice(&piece[skipped..]);
             }
-            connection.answers.replace(rest);
+            connection.responses.replace(rest);
         } else {
-            connection.answers.replace(Vec::new());
+            connection.responses.replace(Vec::new());
             if !has_more {
                 uncork(connection);
             }
         }
         self.mark_dirty(connection);
-        self.after_write(connection, order);
+        self.after_write(connection, write);
     }
 
-    fn after_write(&mut self, connection: &mut Box<Connection>, order: Order) {
-        if !order.has(flags::END | flags::CLOSE) {
+    fn after_write(&mut self, connection: &mut Box<Connection>, write: WriteCommand) {
+        if !write.has(flags::END | flags::CLOSE) {
             return;
         }
-        if order.has(flags::CLOSE) {
+        if write.has(flags::CLOSE) {
             connection.stage = Stage::Closing;
         }
-        if order.has(flags::END) && !order.has(flags::RAW) {
+        if write.has(flags::END) && !write.has(flags::RAW) {
             if connection.is_closing() {
-                // This was the last response, whatever the requests behind it are answered with.
-                connection.answers.close();
-            } else if connection.answers.end() {
+                // This was the last response, whatever is written for the later requests.
+                connection.responses.close();
+            } else if connection.responses.end() {
                 connection.stage = Stage::Closing;
             }
-            if connection.answers.in_flight() == 0 {
-                self.rest(connection);
+            if connection.responses.in_flight() == 0 {
+                self.on_idle(connection);
                 if connection.stage == Stage::Ended {
                     connection.stage = Stage::Closing;
                 }
             } else if connection.is_blocked() {
                 self.stall(connection);
-                self.ring();
+                self.request_turn();
             }
         }
     }
@@ -293,12 +297,12 @@ impl Engine {
         }
     }
 
-    /// Sends what is unsent. False when the connection is gone.
+    /// Sends unsent bytes. Returns false if the connection is closed.
     pub(crate) fn send(&mut self, connection: &mut Box<Connection>) -> bool {
-        let slot = connection.whom.slot;
+        let slot = connection.id.slot;
         let had_to_wait = connection.interest.writes();
-        if had_to_wait && connection.answers.shared.is_some() {
-            connection.answers.own();
+        if had_to_wait && connection.responses.shared.is_some() {
+            connection.responses.copy_borrowed();
         }
         let mut is_any = false;
         loop {
@@ -306,17 +310,17 @@ impl Engine {
                 Some(was_any) => is_any |= was_any,
                 None => return false,
             }
-            if !connection.answers.is_file_next() {
+            if !connection.responses.is_file_next() {
                 break;
             }
             is_any = true;
-            match self.move_file(connection) {
-                Moved::Gone => return false,
-                Moved::Waits => break,
-                Moved::Over => {}
+            match self.continue_file(connection) {
+                FileProgress::Closed => return false,
+                FileProgress::Waits => break,
+                FileProgress::Finished => {}
             }
         }
-        let unsent = connection.answers.unsent();
+        let unsent = connection.responses.unsent();
         let waits = unsent > 0;
         self.watch_writes(connection, waits);
         self.set_pending(slot, unsent);
@@ -326,20 +330,20 @@ impl Engine {
         if is_any {
             uncork(connection);
         }
-        if let Some(memory) = connection.answers.take_memory() {
-            self.give_back(memory);
+        if let Some(buffer) = connection.responses.take_buffer() {
+            self.return_buffer(buffer);
         }
         if had_to_wait {
             if connection.idle_since != 0 {
                 connection.idle_since = self.now_ms;
             }
-            if connection.owner != Owner::Unaware {
-                self.batch.note(connection.whom, Note::Drain);
+            if connection.owner != OwnerState::Unreported {
+                self.batch.report(connection.id, Event::Drain);
             }
         }
         if connection.is_blocked() {
             self.stall(connection);
-            self.ring();
+            self.request_turn();
         }
         if connection.is_closing() {
             self.close_if_sent(connection);
@@ -348,11 +352,11 @@ impl Engine {
         true
     }
 
-    /// Sends what is in memory, up to a part of a file, and says whether there was anything. `None` when the connection is gone.
+    /// Sends the bytes in memory, up to a file range. Returns true if there were any; `None` if the connection is closed.
     fn send_bytes(&mut self, connection: &mut Box<Connection>) -> Option<bool> {
-        let shared = connection.answers.shared.take();
-        let bytes = shared.unwrap_or_else(|| connection.answers.queued());
-        let body = connection.answers.lent();
+        let shared = connection.responses.shared.take();
+        let bytes = shared.unwrap_or_else(|| connection.responses.queued());
+        let body = connection.responses.stored_body();
         let is_any = !bytes.is_empty() || !body.is_empty();
         if is_any {
             let length = bytes.len();
@@ -374,12 +378,12 @@ impl Engine {
             }
             match shared {
                 Some(bytes) if sent < length => {
-                    let mut rest = self.lend();
+                    let mut rest = self.take_buffer();
                     rest.extend_from_slice(&bytes[sent..]);
-                    connection.answers.replace(rest);
+                    connection.responses.replace(rest);
                 }
                 Some(_) => {}
-                None => connection.answers.advance(sent),
+                None => connection.responses.advance(sent),
             }
         }
         Some(is_any)

@@ -1,4 +1,4 @@
-//! Pieces of a response that follow each other at once leave in full packets, and nobody waits for the last of them.
+//! Consecutive pieces of a response leave in full packets, without a wait for the last of them.
 
 #![cfg(target_os = "linux")]
 
@@ -14,10 +14,10 @@ use owner::{Owner, Request, read_exactly, send};
 
 const PIECE: usize = 64 * 1024;
 const PIECES: usize = 8;
-/// With its chunk's size and line ends.
+/// Including its chunk's size and line ends.
 const FRAMED: usize = PIECE + 9;
 
-fn asked() -> (Owner, TcpStream, Request) {
+fn connect_and_request() -> (Owner, TcpStream, Request) {
     let mut owner = Owner::new(ServerSettings::default());
     let mut client = owner.connect();
     send(&mut client, "GET /x HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -34,9 +34,9 @@ fn write_piece(owner: &mut Owner, request: &Request, flags: u32) {
         .expect("a connection");
 }
 
-/// Packets with bytes in them.
+/// Returns the number of packets with data.
 fn packets(client: &TcpStream) -> u32 {
-    // SAFETY: all-zero facts are valid, and the kernel writes at most as many bytes as there are.
+    // SAFETY: an all-zero `tcp_info` is valid, and the kernel writes at most the length of the buffer.
     unsafe {
         let mut facts: libc::tcp_info = std::mem::zeroed();
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -54,7 +54,7 @@ fn packets(client: &TcpStream) -> u32 {
 
 #[test]
 fn pieces_that_follow_each_other_have_no_small_packets_between_them() {
-    let (mut owner, mut client, request) = asked();
+    let (mut owner, mut client, request) = connect_and_request();
     let reader = thread::spawn(move || {
         let mut all = vec![0; PIECES * FRAMED + 5];
         client.read_exact(&mut all).expect("the response");
@@ -71,33 +71,33 @@ fn pieces_that_follow_each_other_have_no_small_packets_between_them() {
     }
     let (client, all) = reader.join().expect("a reader");
     assert!(all.ends_with(b"x\r\n0\r\n\r\n"));
-    // One or two more than pieces where the kernel takes all at once; without the cork each has a small one behind it.
+    // One or two more than pieces if the kernel takes all at once; without the cork each has a small one after it.
     let packets = packets(&client) as usize;
     assert!(packets < PIECES * 2, "{packets} packets");
 }
 
 #[test]
 fn the_end_of_a_piece_leaves_with_the_next_flush() {
-    let (mut owner, mut client, request) = asked();
+    let (mut owner, mut client, request) = connect_and_request();
     write_piece(&mut owner, &request, write_flags::CHUNK);
-    assert!(owner.engine.outstanding().look().waits());
+    assert!(owner.engine.outstanding().snapshot().needs_flush());
     owner.engine.flush();
-    assert!(!owner.engine.outstanding().look().waits());
+    assert!(!owner.engine.outstanding().snapshot().needs_flush());
     read_exactly(&mut client, FRAMED);
 }
 
 #[test]
 fn it_leaves_with_the_flush_of_another_thread() {
-    let (mut owner, mut client, request) = asked();
+    let (mut owner, mut client, request) = connect_and_request();
     write_piece(&mut owner, &request, write_flags::CHUNK);
-    owner.engine.flush_beside();
-    assert!(!owner.engine.outstanding().look().waits());
+    owner.engine.flush_concurrently();
+    assert!(!owner.engine.outstanding().snapshot().needs_flush());
     read_exactly(&mut client, FRAMED);
 }
 
 #[test]
 fn behind_the_last_piece_nothing_is_kept_back() {
-    let (mut owner, mut client, request) = asked();
+    let (mut owner, mut client, request) = connect_and_request();
     write_piece(&mut owner, &request, write_flags::CHUNK);
     write_piece(&mut owner, &request, write_flags::CHUNK | write_flags::END);
     read_exactly(&mut client, 2 * FRAMED + 5);

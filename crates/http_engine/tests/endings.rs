@@ -1,4 +1,4 @@
-//! How connections end: timeouts, resets in every state, servers that stop.
+//! The end of connections: timeouts, resets in every state, servers that stop.
 
 #![cfg(target_os = "linux")]
 
@@ -61,7 +61,7 @@ fn a_slow_head_is_timed_from_its_first_byte() {
     let mut drip = client.try_clone().expect("a copy");
     let writer = std::thread::spawn(move || {
         use std::io::Write;
-        // It goes on for as long as the connection is there.
+        // Continues as long as the connection exists.
         let mut sent = drip.write_all(b"GET /");
         while sent.is_ok() {
             std::thread::sleep(Duration::from_millis(5));
@@ -86,7 +86,7 @@ fn a_body_that_does_not_end_is_timed() {
     assert_eq!(error(&mut owner).1, "ERR_HTTP_REQUEST_TIMEOUT");
 }
 
-/// Its owner is late each time, which gives it more time once.
+/// Its owner is late each time, which extends the time once.
 #[test]
 fn a_body_that_comes_without_end_is_timed() {
     let mut owner = Owner::new(ServerSettings {
@@ -145,7 +145,7 @@ fn a_connection_between_requests_is_timed() {
 }
 
 #[test]
-fn an_answer_that_takes_long_is_not_timed() {
+fn a_response_that_takes_long_is_not_timed() {
     let mut owner = Owner::new(ServerSettings {
         keep_alive_timeout: 10,
         headers_timeout: 10,
@@ -164,7 +164,7 @@ fn an_answer_that_takes_long_is_not_timed() {
 }
 
 #[test]
-fn the_time_between_requests_begins_with_the_end_of_the_answer() {
+fn the_time_between_requests_begins_with_the_end_of_the_response() {
     let mut owner = Owner::new(ServerSettings {
         keep_alive_timeout: 10_000,
         ..OFF
@@ -173,7 +173,7 @@ fn the_time_between_requests_begins_with_the_end_of_the_answer() {
     send(&mut client, GET);
     let request = owner.next_request();
     let (slot, generation) = (request.id.slot, request.id.generation);
-    // The answer comes 60 ms after the engine last looked at the clock, and 30 ms are allowed.
+    // The response comes 60 ms after the engine's last reading of the clock, and 30 ms are allowed.
     std::thread::sleep(Duration::from_millis(60));
     owner.engine.configure(
         owner.server,
@@ -189,7 +189,7 @@ fn the_time_between_requests_begins_with_the_end_of_the_answer() {
 }
 
 #[test]
-fn inactivity_is_told() {
+fn inactivity_is_reported() {
     let mut owner = Owner::new(OFF);
     let mut client = owner.connect();
     send(&mut client, GET);
@@ -236,7 +236,7 @@ fn a_reset_in_any_state_frees_the_connection() {
         while owner.engine.connection_count() > 0 {
             owner.turn();
             for event in std::mem::take(&mut owner.events) {
-                // Nobody reads behind an error: its owner closes.
+                // Nothing is read after an error: its owner closes.
                 if let Event::Error(id, _) = event {
                     owner.write(id, 0, RAW | CLOSE, b"400");
                 }
@@ -248,7 +248,7 @@ fn a_reset_in_any_state_frees_the_connection() {
 }
 
 #[test]
-fn a_reset_while_an_answer_waits_frees_the_connection() {
+fn a_reset_while_a_response_waits_frees_the_connection() {
     let mut owner = Owner::new(OFF);
     let mut client = owner.connect();
     send(&mut client, GET);
@@ -297,7 +297,32 @@ fn a_server_that_stops_says_when_its_last_connection_is_gone() {
 }
 
 #[test]
-fn connections_beyond_the_limit_are_dropped_and_told() {
+fn a_connection_whose_request_has_come_is_not_idle() {
+    let mut owner = Owner::new(OFF);
+    let mut client = owner.connect();
+    let server = owner.server;
+    while owner.engine.connections_of(server) == 0 {
+        owner.turn();
+    }
+    send(&mut client, GET);
+    owner.engine.stop(server);
+    owner.engine.close_idle(server, true);
+    let first = owner.next_request();
+    owner.write(first.id, first.sequence, END, b"k");
+    owner.turn();
+    read_exactly(&mut client, 1);
+    send(&mut client, GET);
+    owner.engine.close_idle(server, true);
+    let second = owner.next_request();
+    owner.write(second.id, second.sequence, END, b"k");
+    owner.turn();
+    read_exactly(&mut client, 1);
+    owner.engine.close_idle(server, true);
+    assert_eq!(read_all(&mut client), "");
+}
+
+#[test]
+fn connections_beyond_the_limit_are_dropped_and_reported() {
     let mut owner = Owner::new(ServerSettings {
         max_connections: 1,
         ..OFF
@@ -334,7 +359,7 @@ fn many_idle_connections_are_served_and_freed() {
 }
 
 #[test]
-fn an_end_in_the_same_turn_as_the_bell_is_not_forgotten() {
+fn an_end_in_a_requested_turn_is_not_forgotten() {
     let mut owner = Owner::new(OFF);
     let mut client = owner.connect();
     send(&mut client, GET);
@@ -342,8 +367,8 @@ fn an_end_in_the_same_turn_as_the_bell_is_not_forgotten() {
     while owner.engine.poll().more {}
     end(&client);
     assert!(is_readable(owner.engine.descriptor(), 20_000));
-    // Behind the end in the kernel's list.
-    owner.engine.ring();
+    // The requested turn comes after the end in the kernel's list.
+    owner.engine.request_turn();
     assert_eq!(owner.engine.poll().words, 0);
     assert!(is_readable(owner.engine.descriptor(), 0));
     assert_eq!(closed(&mut owner).0, id);

@@ -1,4 +1,4 @@
-//! Parts of files: their place among the bytes of responses, and how they end.
+//! File ranges: their place among the bytes of responses, and their ends.
 
 #![cfg(target_os = "linux")]
 
@@ -13,14 +13,14 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use http_engine::{FileRange, ServerSettings, write_flags};
 use owner::{Event, Owner, Request, read_exactly, send};
 
-/// More than the kernel takes of a client that does not read.
+/// Bytes that exceed the buffers of the kernel for a client that does not read.
 const LARGE: usize = 24 * 1024 * 1024;
 
 fn content(length: usize) -> Vec<u8> {
     (0..length).map(|at| (at / 7 % 251) as u8).collect()
 }
 
-/// Open, and without a name.
+/// Returns an open file without a name.
 fn file(bytes: &[u8]) -> File {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -48,7 +48,7 @@ fn range(file: &File, length: usize, chunk: u32) -> FileRange {
     }
 }
 
-fn asked(times: usize) -> (Owner, TcpStream, Vec<Request>) {
+fn connect_and_request(times: usize) -> (Owner, TcpStream, Vec<Request>) {
     let mut owner = Owner::new(ServerSettings::default());
     let mut client = owner.connect();
     send(
@@ -74,7 +74,7 @@ fn end(owner: &mut Owner, request: &Request) -> u64 {
 
 #[test]
 fn what_is_written_later_comes_behind_it_pipelined_responses_too() {
-    let (mut owner, mut client, requests) = asked(2);
+    let (mut owner, mut client, requests) = connect_and_request(2);
     let bytes = content(LARGE);
     let file = file(&bytes);
     let [first, second] = &requests[..] else {
@@ -87,11 +87,11 @@ fn what_is_written_later_comes_behind_it_pipelined_responses_too() {
     owner.engine.flush();
     let reader =
         std::thread::spawn(move || read_exactly(&mut client, "headtailsecond".len() + LARGE));
-    let told = owner.next(|event| match event {
+    let reported = owner.next(|event| match event {
         Event::File(id) => Some(*id),
         _ => None,
     });
-    assert_eq!(told, first.id);
+    assert_eq!(reported, first.id);
     assert_eq!(end(&mut owner, first), LARGE as u64);
     while !reader.is_finished() {
         owner.turn();
@@ -104,24 +104,24 @@ fn what_is_written_later_comes_behind_it_pipelined_responses_too() {
 
 #[test]
 fn one_that_is_ended_has_left_as_far_as_it_says() {
-    let (mut owner, mut client, requests) = asked(1);
+    let (mut owner, mut client, requests) = connect_and_request(1);
     let bytes = content(LARGE);
     let file = file(&bytes);
     let request = &requests[0];
     assert_eq!(begin(&mut owner, request, range(&file, LARGE, 0)), None);
-    let moved = end(&mut owner, request) as usize;
-    assert!(moved < LARGE);
+    let sent = end(&mut owner, request) as usize;
+    assert!(sent < LARGE);
     owner.write(request.id, request.sequence, write_flags::END, b"tail");
     owner.engine.flush();
-    let all = read_exactly(&mut client, moved + 4);
-    assert!(all[..moved] == bytes[..moved]);
-    assert_eq!(&all[moved..], b"tail");
+    let all = read_exactly(&mut client, sent + 4);
+    assert!(all[..sent] == bytes[..sent]);
+    assert_eq!(&all[sent..], b"tail");
     assert_eq!(end(&mut owner, request), 0);
 }
 
 #[test]
 fn chunks_are_complete_when_it_is_ended_or_its_file_shrinks() {
-    let (mut owner, mut client, requests) = asked(1);
+    let (mut owner, mut client, requests) = connect_and_request(1);
     let bytes = content(LARGE);
     let file = file(&bytes);
     let request = &requests[0];
@@ -148,19 +148,19 @@ fn chunks_are_complete_when_it_is_ended_or_its_file_shrinks() {
         }
     });
     owner.next(|event| matches!(event, Event::File(_)).then_some(()));
-    let moved = end(&mut owner, request) as usize;
-    assert!(moved > 0 && moved < LARGE);
+    let sent = end(&mut owner, request) as usize;
+    assert!(sent > 0 && sent < LARGE);
     let last = write_flags::CHUNK | write_flags::END;
     owner.write(request.id, request.sequence, last, b"");
     while !reader.is_finished() {
         owner.turn();
     }
-    assert_eq!(reader.join().expect("the chunks").len(), moved);
+    assert_eq!(reader.join().expect("the chunks").len(), sent);
 }
 
 #[test]
 fn how_far_it_came_is_known_when_the_connection_is_gone() {
-    let (mut owner, client, requests) = asked(1);
+    let (mut owner, client, requests) = connect_and_request(1);
     let file = file(&content(LARGE));
     let request = &requests[0];
     assert_eq!(begin(&mut owner, request, range(&file, LARGE, 0)), None);

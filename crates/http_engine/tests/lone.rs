@@ -1,4 +1,4 @@
-//! A connection that is alone is read without asking the kernel who is ready.
+//! A lone connection is read without polling the kernel.
 
 #![cfg(target_os = "linux")]
 
@@ -16,8 +16,8 @@ fn owner() -> Owner {
     Owner::new(ServerSettings::default())
 }
 
-/// Tells of the batch, and answers what is in it.
-fn answer(owner: &mut Owner, polled: Polled) -> usize {
+/// Reads the batch, and responds to its requests. Returns their number.
+fn respond(owner: &mut Owner, polled: Polled) -> usize {
     owner.events.clear();
     owner.peek(polled.words);
     let requests: Vec<_> = owner
@@ -36,7 +36,7 @@ fn answer(owner: &mut Owner, polled: Polled) -> usize {
     requests.len()
 }
 
-/// Looks until something came.
+/// Polls until something arrives.
 fn poll_lone(owner: &mut Owner) -> Option<Polled> {
     let start = Instant::now();
     while start.elapsed() < Duration::from_secs(5) {
@@ -61,10 +61,10 @@ fn a_lone_connection_is_read_and_others_are_let_in_meanwhile() {
 
     send(&mut client, GET);
     let polled = poll_lone(&mut owner).expect("the second request");
-    assert_eq!(answer(&mut owner, polled), 1);
+    assert_eq!(respond(&mut owner, polled), 1);
     read_exactly(&mut client, 2);
 
-    // It asks again and again, and another comes.
+    // It sends requests continuously, and another client connects.
     let _other = owner.connect();
     let mut asked = 0;
     while let Some(polled) = {
@@ -73,7 +73,7 @@ fn a_lone_connection_is_read_and_others_are_let_in_meanwhile() {
         assert!(asked < 100, "the listener never has its turn");
         owner.engine.poll_lone(PATIENCE)
     } {
-        answer(&mut owner, polled);
+        respond(&mut owner, polled);
         read_exactly(&mut client, 2);
     }
     owner.turn();
@@ -81,7 +81,7 @@ fn a_lone_connection_is_read_and_others_are_let_in_meanwhile() {
 }
 
 #[test]
-fn the_end_of_a_lone_connection_is_told() {
+fn the_end_of_a_lone_connection_is_reported() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, GET);

@@ -1,5 +1,5 @@
-//! The bodies of the fuzz targets, driven by mutations of their corpus from a fixed seed. It needs no nightly compiler, so
-//! it runs wherever the tests do; `cargo fuzz run head` goes further.
+//! The bodies of the fuzz targets, driven by mutations of their corpus from a fixed seed. They need no nightly compiler, so they
+//! run wherever the tests do; `cargo fuzz run head` goes further.
 
 #![cfg(target_os = "linux")]
 
@@ -15,7 +15,7 @@ mod wire;
 use std::fs;
 use std::path::Path;
 
-/// What the grammars are made of.
+/// Tokens of the grammars.
 const WORDS: &[&[u8]] = &[
     b"\r\n",
     b"\n",

@@ -1,4 +1,4 @@
-//! A process that has no descriptors left. The limit is the whole process's, so this test is alone in it.
+//! A process without free descriptors. The limit applies to the whole process, so this file has a single test.
 
 #![cfg(target_os = "linux")]
 

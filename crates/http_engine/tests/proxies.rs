@@ -1,4 +1,4 @@
-//! Connections that a trusted proxy passes on.
+//! Connections forwarded by a trusted proxy.
 
 #![cfg(target_os = "linux")]
 
@@ -175,7 +175,7 @@ fn a_header_that_does_not_come_in_time_ends_its_connection() {
         _ => None,
     });
     assert_eq!(code, "ERR_HTTP_REQUEST_TIMEOUT");
-    // The limit is the header's: the request behind it has its own.
+    // The limit applies to the header: the request after it has its own.
     send(&mut client, GET);
     let request = owner.next_request();
     owner.write(request.id, 0, write_flags::END, b"ok");

@@ -1,5 +1,5 @@
-//! What Node 24 refuses, with the reason and the position it reports. Written down from Node: the conformance suite of
-//! `@redline/http` holds both against each other.
+//! Input that Node 24 refuses, with the reason and the position it reports. Recorded from Node: the conformance suite of
+//! `@redline/http` compares both with each other.
 
 #![cfg(target_os = "linux")]
 
@@ -13,7 +13,7 @@ const LIMITS: Limits = Limits {
     headers: 1000,
 };
 
-/// Request, reason, good bytes.
+/// Request, reason, number of valid bytes.
 #[rustfmt::skip]
 const REFUSED: &[(&[u8], &str, usize)] = &[
     (b"GET / HTTP/1.2\r\nHost: a\r\n\r\n", "Invalid HTTP version", 14),
@@ -128,7 +128,7 @@ const REFUSED: &[(&[u8], &str, usize)] = &[
     (b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3;a=\"\\\x01\"\r\n", "Invalid quoted-pair in chunk extensions quoted value", 63),
 ];
 
-/// What is wrong with a request, looked for as the engine does.
+/// Finds the problem of a request, as the engine does.
 fn refuse(request: &[u8]) -> Option<Problem> {
     let Some(bounds) = head::bounds(request) else {
         return diagnose::head(request, LIMITS);
@@ -168,7 +168,7 @@ fn what_node_refuses_is_refused_for_the_same_reason_at_the_same_place() {
         let Some(problem) = refuse(request) else {
             panic!("{text} was taken");
         };
-        assert_eq!(PROBLEMS[problem.what as usize].1, *reason, "{text}");
+        assert_eq!(PROBLEMS[problem.kind as usize].1, *reason, "{text}");
         assert_eq!(problem.at, *at, "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Requests, bodies and answers on real sockets.
+//! Requests, bodies and responses on real sockets.
 
 #![cfg(target_os = "linux")]
 
@@ -18,7 +18,7 @@ fn owner() -> Owner {
 }
 
 #[test]
-fn a_request_is_told_and_answered() {
+fn a_request_is_reported_and_its_response_sent() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(
@@ -63,7 +63,7 @@ fn a_head_may_come_byte_by_byte() {
     assert_eq!(owner.next_request().url, "/x");
 }
 
-/// The kernel ends what it hands out at such a byte, and leaves it out of the stream, as for Node.
+/// The kernel ends a read at such a byte, and leaves it out of the stream, as for Node.
 #[test]
 fn an_urgent_byte_holds_back_nothing() {
     use std::os::fd::AsRawFd;
@@ -102,7 +102,7 @@ fn a_small_body_comes_with_its_request() {
 }
 
 #[test]
-fn each_chunk_is_reported_and_trailers_told() {
+fn each_chunk_is_reported_and_so_are_trailers() {
     let mut owner = owner();
     let mut client = owner.connect();
     let head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -126,7 +126,7 @@ fn each_chunk_is_reported_and_trailers_told() {
 }
 
 #[test]
-fn a_large_body_comes_in_pieces_and_stops_when_told() {
+fn a_large_body_comes_in_pieces_and_stops_when_paused() {
     const LENGTH: usize = 4 * 1024 * 1024;
     let mut owner = owner();
     let mut client = owner.connect();
@@ -141,18 +141,18 @@ fn a_large_body_comes_in_pieces_and_stops_when_told() {
     let request = owner.next_request();
     let id = request.id;
     owner.engine.pause(id.slot, id.generation);
-    // A piece that was read before the pause may still come; what is told then stays as it is.
+    // A piece that was read before the pause may still come; after that the number of reported bytes stays the same.
     for _ in 0..50 {
         owner.turn();
     }
-    let told = |owner: &Owner| -> usize {
+    let reported = |owner: &Owner| -> usize {
         let length = |event: &Event| match event {
             Event::Body(_, bytes) => bytes.len(),
             _ => 0,
         };
         owner.events.iter().map(length).sum()
     };
-    let paused = told(&owner);
+    let paused = reported(&owner);
     assert!(paused < LENGTH / 2, "{paused}");
     owner.engine.resume(id.slot, id.generation);
     let mut total = request.body.len();
@@ -173,7 +173,7 @@ fn a_large_body_comes_in_pieces_and_stops_when_told() {
 }
 
 #[test]
-fn a_body_nobody_wants_is_read_without_a_word() {
+fn a_body_nobody_wants_is_read_without_a_report() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(
@@ -199,7 +199,7 @@ fn a_body_nobody_wants_is_read_without_a_word() {
 }
 
 #[test]
-fn a_pipeline_is_answered_in_order() {
+fn responses_to_a_pipeline_are_in_order() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, &GET.repeat(3));
@@ -215,36 +215,36 @@ fn a_pipeline_is_answered_in_order() {
 }
 
 #[test]
-fn a_long_pipeline_waits_for_its_answers() {
+fn a_long_pipeline_waits_for_its_responses() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, &GET.repeat(200));
     let mut answered = 0;
-    let mut most = 0;
+    let mut max = 0;
     while answered < 200 {
-        let told: Vec<_> = owner.until(|events| {
-            let told: Vec<_> = events
+        let reported: Vec<_> = owner.until(|events| {
+            let reported: Vec<_> = events
                 .drain(..)
                 .filter_map(|event| match event {
                     Event::Request(request) => Some(request),
                     _ => None,
                 })
                 .collect();
-            (!told.is_empty()).then_some(told)
+            (!reported.is_empty()).then_some(reported)
         });
-        most = most.max(told.len());
-        for request in told {
+        max = max.max(reported.len());
+        for request in reported {
             owner.write(request.id, request.sequence, END, b"k");
             answered += 1;
         }
         owner.turn();
     }
-    assert!(most <= 64, "{most}");
+    assert!(max <= 64, "{max}");
     assert_eq!(read_exactly(&mut client, 200), vec![b'k'; 200]);
 }
 
 #[test]
-fn an_answer_larger_than_the_socket_drains() {
+fn a_response_larger_than_the_socket_drains() {
     const LENGTH: usize = 8 * 1024 * 1024;
     let mut owner = owner();
     let mut client = owner.connect();
@@ -262,7 +262,7 @@ fn an_answer_larger_than_the_socket_drains() {
 }
 
 #[test]
-fn chunked_answers_and_raw_bytes_keep_their_order() {
+fn chunked_responses_and_raw_bytes_keep_their_order() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, GET);
@@ -311,7 +311,7 @@ fn what_comes_behind_bad_input_is_refused_for_the_same_reason() {
 }
 
 #[test]
-fn answers_to_a_dead_connection_go_nowhere() {
+fn responses_to_a_dead_connection_go_nowhere() {
     let mut owner = owner();
     let mut first = owner.connect();
     send(&mut first, GET);
@@ -329,7 +329,7 @@ fn answers_to_a_dead_connection_go_nowhere() {
 }
 
 #[test]
-fn a_client_that_ends_its_side_gets_what_is_answered_in_time() {
+fn a_client_that_ends_its_side_gets_responses_made_in_time() {
     let mut owner = owner();
     let mut client = owner.connect();
     send(&mut client, GET);
@@ -341,7 +341,7 @@ fn a_client_that_ends_its_side_gets_what_is_answered_in_time() {
 }
 
 #[test]
-fn a_half_open_client_gets_its_answer_later() {
+fn a_half_open_client_gets_its_response_later() {
     let settings = ServerSettings {
         flags: SettingFlags {
             allow_half_open: true,
@@ -369,7 +369,7 @@ fn an_upgrade_gives_the_descriptor_and_the_bytes_behind_the_head() {
         &mut client,
         "GET /up HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\nhello",
     );
-    // Decided while the batch is read, as JavaScript does.
+    // Decided while the batch is read, as in JavaScript.
     owner.engine.flush();
     let request = loop {
         let polled = owner.engine.poll();

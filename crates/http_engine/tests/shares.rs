@@ -1,4 +1,4 @@
-//! What few clients have sent, told in parts.
+//! Requests of few clients, reported in shares.
 
 #![cfg(target_os = "linux")]
 
@@ -16,7 +16,7 @@ fn owner() -> Owner {
     Owner::new(ServerSettings::default())
 }
 
-/// Eight clients, each answered once.
+/// Connects eight clients, each with one response.
 fn eight_clients(owner: &mut Owner) -> Vec<(TcpStream, Id)> {
     (0..8)
         .map(|_| {
@@ -31,8 +31,8 @@ fn eight_clients(owner: &mut Owner) -> Vec<(TcpStream, Id)> {
         .collect()
 }
 
-/// Tells of one of four parts of what is ready, and says how many requests were in it.
-fn tell_share(owner: &mut Owner) -> usize {
+/// Reports one of four shares of the ready requests, and returns their number.
+fn report_share(owner: &mut Owner) -> usize {
     owner.events.clear();
     let polled = owner.engine.poll_share(4);
     if polled.words > 0 {
@@ -43,30 +43,30 @@ fn tell_share(owner: &mut Owner) -> usize {
 }
 
 #[test]
-fn what_is_ready_is_told_in_shares_when_it_is_asked_for_so() {
+fn ready_events_are_reported_in_shares_if_requested() {
     let mut owner = owner();
     let mut clients = eight_clients(&mut owner);
     for (client, _) in &mut clients {
         send(client, GET);
     }
-    let mut told = 0;
-    while told < clients.len() {
-        let share = tell_share(&mut owner);
-        // The kernel may not have had all of them when it was asked.
+    let mut reported = 0;
+    while reported < clients.len() {
+        let share = report_share(&mut owner);
+        // The kernel may not have had all of them when it was polled.
         assert!(share <= 2, "{share} of at most 8");
-        told += share;
+        reported += share;
     }
-    assert_eq!(told, 8);
+    assert_eq!(reported, 8);
 }
 
 #[test]
-fn what_is_closed_between_two_shares_is_not_told_of() {
+fn what_is_closed_between_two_shares_is_not_reported() {
     let mut owner = owner();
     let mut clients = eight_clients(&mut owner);
     for (client, _) in &mut clients {
         send(client, GET);
     }
-    while tell_share(&mut owner) == 0 {}
+    while report_share(&mut owner) == 0 {}
     for (_, id) in &clients {
         owner.engine.close(id.slot, id.generation, false);
     }

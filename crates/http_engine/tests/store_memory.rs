@@ -1,4 +1,4 @@
-//! What a store of answers says it takes up, against what is allocated for it.
+//! The memory that a response store reports, compared with its allocations.
 
 #![cfg(target_os = "linux")]
 
@@ -8,12 +8,12 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use http_engine::wire::{answer_count, outcome};
-use http_engine::{Fill, Identity, Plan, ServerSettings};
+use http_engine::{Fill, Identity, KeyPlan, ServerSettings};
 use owner::{Owner, fill};
 
-/// What the C library adds to an allocation, at most, when it is small.
+/// Max overhead of the C library for a small allocation, in bytes.
 const OF_AN_ALLOCATION: usize = 16;
-/// Tables that are there before anything is kept.
+/// Tables that exist before anything is kept.
 const FIXED: usize = 512 * 1024;
 const MAX: usize = 8 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ static ALLOCATED: AtomicUsize = AtomicUsize::new(0);
 
 struct Counting;
 
-// SAFETY: the system's allocator does it all; what it is asked for is counted.
+// SAFETY: the system's allocator does all the work; the requested sizes are counted.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATED.fetch_add(layout.size() + OF_AN_ALLOCATION, Ordering::Relaxed);
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// One test, so that no other allocates meanwhile.
+/// A single test, so that no other allocates meanwhile.
 #[test]
 fn a_full_store_takes_up_no_more_than_it_says() {
     type Make = fn(u32) -> Fill;
@@ -50,7 +50,7 @@ fn a_full_store_takes_up_no_more_than_it_says() {
             ..fill(&format!("/{number}"), "head", b"body")
         }),
         ("named", |number| Fill {
-            plan: Plan {
+            plan: KeyPlan {
                 identity: Identity::Header,
                 names: vec![b"authorization".to_vec(), b"accept-language".to_vec()],
                 encodings: 0,
@@ -64,14 +64,14 @@ fn a_full_store_takes_up_no_more_than_it_says() {
     ];
     for (kind, make) in kinds {
         let mut owner = Owner::new(ServerSettings::default());
-        owner.engine.open_answers(owner.server, MAX, false);
+        owner.engine.open_store(owner.server, MAX, false);
         let before = ALLOCATED.load(Ordering::Relaxed);
         let mut number = 0;
         let counts = loop {
             let kept = owner.engine.keep(owner.server, make(number));
             assert_eq!(kept, outcome::KEPT);
             number += 1;
-            let counts = owner.engine.answer_counts(owner.server);
+            let counts = owner.engine.store_counts(owner.server);
             if counts[answer_count::EVICTED] > 1000 {
                 break counts;
             }
@@ -79,7 +79,7 @@ fn a_full_store_takes_up_no_more_than_it_says() {
         let taken = ALLOCATED.load(Ordering::Relaxed) - before;
         let said = counts[answer_count::BYTES] as usize;
         println!(
-            "{kind}: {taken} bytes for {} answers, said to be {said}",
+            "{kind}: {taken} bytes for {} responses, said to be {said}",
             counts[answer_count::ANSWERS]
         );
         assert!(said <= MAX);

@@ -1,59 +1,59 @@
-//! An answer that is to be kept, as JavaScript has it.
+//! Responses to be kept, as JavaScript passes them.
 
 use http_engine::wire::identity;
-use http_engine::{Fill, Identity, KeptAnswer, Parts, Plan};
+use http_engine::{Fill, Identity, KeyPlan, ResponseParts, StoredResponse};
 use napi::bindgen_prelude::Uint8Array;
 use napi_derive::napi;
 
-/// An answer to be kept. Texts are of characters up to U+00FF, as they are sent.
+/// A response to be kept. Texts consist of characters up to U+00FF, as they are sent.
 #[napi(object, object_to_js = false, js_name = "Fill")]
 pub struct JsFill {
-    /// The exact target it answers.
+    /// The exact request target.
     pub target: String,
-    /// Whose it is: one of `IDENTITY`.
+    /// Identity that the response belongs to: one of `IDENTITY`.
     pub identity: u32,
-    /// What else of a request it depends on: the header or cookie of its identity, and headers in lower case.
+    /// Other parts of the request it depends on: the header or cookie of its identity, and headers in lower case.
     pub names: Vec<String>,
-    /// Their values in its own request.
+    /// Their values in the original request.
     pub values: Vec<Option<String>>,
     /// The codings between which accept-encoding chooses, if it is one of the names: a list of `ENCODING`.
     pub encodings: u32,
-    /// Its status.
+    /// The status code.
     pub status: u32,
-    /// The status line and the headers before `Date`, each ended by CRLF.
+    /// The status line and the headers before `Date`, each terminated by CRLF.
     pub head: String,
-    /// Headers behind `Connection`.
+    /// Headers after `Connection`.
     pub tail: String,
     /// The status line and headers of its 304; empty without an ETag.
     pub not_modified: String,
-    /// Its ETag, or empty.
+    /// The ETag, or empty.
     pub etag: String,
-    /// It has a `Last-Modified`.
+    /// True if it has a `Last-Modified` header.
     pub has_last_modified: bool,
     /// The body.
     pub body: Uint8Array,
-    /// How long it is valid.
+    /// Freshness lifetime in milliseconds.
     pub fresh_ms: f64,
-    /// How long it may be sent behind that.
+    /// Time in milliseconds for which it may be sent after that.
     pub stale_ms: f64,
-    /// What it is made of.
+    /// Tags of the data it is made from.
     pub tags: Vec<String>,
-    /// When it was begun; now, when it is missing.
+    /// Ticket of the time its generation began; defaults to now.
     pub ticket: Option<f64>,
-    /// It is kept only if the last one was the same.
+    /// If true, it is kept only if the last offered response was the same.
     pub is_offer: bool,
-    /// Which line is written for it; 0 is none.
+    /// Number of the log line written for it; 0 for none.
     pub line: u32,
 }
 
-/// The bytes of a text of such characters.
+/// Returns the bytes of a text of characters up to U+00FF.
 pub(crate) fn latin1(text: &str) -> Vec<u8> {
     text.chars().map(|char| char as u8).collect()
 }
 
 impl From<JsFill> for Fill {
     fn from(fill: JsFill) -> Self {
-        let answer = KeptAnswer::new(Parts {
+        let response = StoredResponse::new(ResponseParts {
             head: &latin1(&fill.head),
             tail: &latin1(&fill.tail),
             not_modified: &latin1(&fill.not_modified),
@@ -70,7 +70,7 @@ impl From<JsFill> for Fill {
             identity::COOKIE => Identity::Cookie,
             _ => Identity::Anonymous,
         };
-        let plan = Plan {
+        let plan = KeyPlan {
             identity,
             names: fill.names.iter().map(|name| latin1(name)).collect(),
             encodings: fill.encodings,
@@ -80,8 +80,8 @@ impl From<JsFill> for Fill {
             target: latin1(&fill.target),
             plan,
             values: fill.values.iter().map(value).collect(),
-            answer,
-            // `as` rounds towards zero and takes the nearest number there is; NaN becomes 0.
+            response,
+            // `as` rounds towards zero and saturates; NaN becomes 0.
             fresh_ms: fill.fresh_ms as u64,
             stale_ms: fill.stale_ms as u64,
             tags: fill.tags,

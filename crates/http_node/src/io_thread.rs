@@ -1,4 +1,4 @@
-//! The engine on a thread of its own: it reads, parses, keeps time and gives kept responses while JavaScript is busy.
+//! The engine on a thread of its own: it reads, parses, keeps time and sends kept responses while JavaScript is busy.
 
 use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +16,7 @@ pub(crate) struct IoThread {
 }
 
 impl IoThread {
-    /// `wake` wakes JavaScript's loop.
+    /// Starts the thread. `wake` wakes JavaScript's loop.
     pub fn start(
         engine: &Arc<Mutex<Engine>>,
         wake: impl Fn() + Send + 'static,
@@ -37,13 +37,13 @@ impl IoThread {
 
     /// Ends the thread, and waits for its end.
     pub fn stop(self) {
-        self.tell(&lock(&self.engine));
+        self.request_stop(&lock(&self.engine));
         let _ = self.handle.join();
     }
 
-    fn tell(&self, engine: &Engine) {
+    fn request_stop(&self, engine: &Engine) {
         self.is_over.store(true, Ordering::Release);
-        engine.ring();
+        engine.request_turn();
     }
 }
 
@@ -52,16 +52,16 @@ fn run(engine: &Mutex<Engine>, descriptor: RawFd, is_over: &AtomicBool, wake: im
     loop {
         Engine::wait(descriptor);
         let mut engine = lock(engine);
-        // Under the lock: what rings for the end while this thread waits for it is silenced by the poll.
+        // Checked under the lock: the poll clears a notification of the end while this thread waits for the lock.
         if is_over.load(Ordering::Acquire) {
             return;
         }
-        // The turns are those of JavaScript's loop.
+        // JavaScript's loop counts the turns, not this thread.
         let polled = engine.poll_share(1);
         if polled.words > 0 {
             engine.offer_batch(polled.words);
         }
-        // Connections keep JavaScript's loop alive, so it has to know the first that does and the last.
+        // Connections keep JavaScript's loop alive, so it must be woken for the first that does and for the last.
         let is_held = engine.holds_loop();
         if polled.words > 0 || is_held != was_held || engine.has_early_ends() {
             wake();
@@ -97,10 +97,10 @@ mod tests {
         let shared = Arc::new(Mutex::new(engine()));
         let thread = IoThread::start(&shared, || {}).expect("a thread");
         let engine = lock(&shared);
-        engine.ring();
-        // It wakes up, and waits for the lock.
+        engine.request_turn();
+        // The thread wakes up, and waits for the lock.
         thread::sleep(Duration::from_millis(50));
-        thread.tell(&engine);
+        thread.request_stop(&engine);
         drop(engine);
         let start = Instant::now();
         while !thread.handle.is_finished() {

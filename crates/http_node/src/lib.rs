@@ -1,15 +1,17 @@
-//! The engine of `@redline/http` as a Node-API addon: numbers in, batches out. JavaScript makes the objects.
+//! The engine of `@redline/http` as a Node-API addon: numbers in, batches out. JavaScript creates the objects.
 
+mod busy_poll;
 mod delivery;
 mod fill;
 mod io_thread;
+mod js_types;
 mod lines;
 mod lock;
-mod lone;
 mod loop_handles;
 mod memory;
 mod port;
+mod port_connections;
+mod port_store;
 mod sender;
-mod shapes;
 mod shared;
 mod turn;

@@ -1,30 +1,30 @@
-//! The lines of a server's answers, as JavaScript has them written and takes them.
+//! Log lines of a server's own responses: JavaScript sets their format and takes them.
 
 use std::time::Duration;
 
 use http_engine::wire::{owners_line, owners_news, pair};
-use http_engine::{Answered, News, Took};
+use http_engine::{LoggedResponse, News, ResponseTime};
 use napi::bindgen_prelude::{BufferSlice, Uint32ArraySlice};
 use napi_derive::napi;
 
+use crate::js_types::JsLinePlan;
 use crate::port::Port;
-use crate::shapes::JsLinePlan;
 
 #[napi]
 impl Port {
-    /// How the lines of a server's own answers look. Without a plan none are written. Returns the bytes of the longest target of
-    /// which JavaScript may have a line written.
+    /// Sets the format of the log lines of a server's own responses. Without a plan none are written. Returns the max target
+    /// length, in bytes, for which JavaScript may request a line.
     #[napi]
     pub fn log_lines(&self, server: u32, plan: Option<JsLinePlan>) -> u32 {
         self.with(|engine| {
             let header = plan.as_ref().and_then(|plan| plan.id_header.as_deref());
-            engine.note_header(server, header.unwrap_or("").as_bytes());
+            engine.set_id_header(server, header.unwrap_or("").as_bytes());
             engine.log_lines(server, plan.map(Into::into));
-            engine.owners_limits(server).longest_url as u32
+            engine.owners_limits(server).max_url as u32
         })
     }
 
-    /// Moves the oldest lines, whole ones, to `into` from `offset` on: how many bytes.
+    /// Moves the oldest lines, only whole ones, into `into` at `offset`. Returns the number of bytes.
     #[napi]
     pub fn take_lines(&self, server: u32, mut into: BufferSlice<'_>, offset: u32) -> u32 {
         let Some(into) = into.get_mut(offset as usize..) else {
@@ -33,8 +33,8 @@ impl Port {
         self.with(|engine| engine.take_lines(server, into)) as u32
     }
 
-    /// Writes the lines of answers that JavaScript has given. `records` has an `OWNERS_LINE` for each, `texts` their targets and
-    /// ids, which it has checked. Returns flags of `OWNERS_NEWS`.
+    /// Writes the lines of responses made by JavaScript. `records` has an `OWNERS_LINE` for each, `texts` their targets and ids,
+    /// already checked by JavaScript. Returns flags of `OWNERS_NEWS`.
     #[napi]
     pub fn write_owners_lines(
         &self,
@@ -55,14 +55,16 @@ impl Port {
                     break;
                 };
                 let what = line[owners_line::IS_HEAD_AND_STATUS];
-                let answered = Answered {
+                let response = LoggedResponse {
                     is_head: what & pair::FIRST_MASK != 0,
                     url,
                     status: (what >> pair::SECOND_SHIFT) as u16,
                     id: (!id.is_empty()).then_some(id),
-                    took: Took::Exactly(Duration::from_micros(line[owners_line::TOOK].into())),
+                    took: ResponseTime::Exactly(Duration::from_micros(
+                        line[owners_line::TOOK].into(),
+                    )),
                 };
-                are_due |= engine.write_owners_line(server, &answered) == News::Due;
+                are_due |= engine.write_owners_line(server, &response) == News::Due;
             }
             let is_full = engine.owners_limits(server).is_full;
             let due = if are_due { owners_news::DUE } else { 0 };
@@ -71,14 +73,14 @@ impl Port {
         })
     }
 
-    /// From here on every request of which a line is due is reported.
+    /// Reports every later request that is due a line, instead of responding to it in the engine.
     #[napi]
     pub fn hold_answers(&self, server: u32) {
-        self.with(|engine| engine.hold_answers(server));
+        self.with(|engine| engine.close_log(server));
     }
 }
 
-/// The next bytes of `texts`; `None` if there are fewer.
+/// Returns the next bytes of `texts`; `None` if fewer remain.
 fn cut<'a>(texts: &mut &'a [u8], length: u32) -> Option<&'a [u8]> {
     let (text, rest) = texts.split_at_checked(length as usize)?;
     *texts = rest;

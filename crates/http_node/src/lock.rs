@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks, whatever happened to a thread that held the lock before.
+/// Locks, even if a thread panicked while holding the lock.
 pub(crate) fn lock<T>(engine: &Mutex<T>) -> MutexGuard<'_, T> {
     engine.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,12 +1,12 @@
-//! The engine's place in libuv's loop: one handle that wakes the loop and, referenced, keeps it alive, and one that runs just
-//! before the loop would sleep. The first polls the engine's descriptor, or, when the engine has a thread, is woken by it.
+//! The engine's place in libuv's loop: one handle that wakes the loop and, while referenced, keeps it alive, and one that runs
+//! just before the loop would sleep. The first polls the engine's descriptor or, if the engine has a thread, is woken by it.
 
 use std::ffi::c_int;
 
 use napi::sys;
 use node_loop::{Handle, OnHandle, OnPoll, Waker};
 
-/// What wakes the loop.
+/// The source of the loop's wake-ups.
 pub(crate) enum Source {
     /// The engine's descriptor is readable.
     Descriptor(c_int, OnPoll),
@@ -33,17 +33,17 @@ impl LoopHandles {
         // SAFETY: forwarded.
         unsafe {
             let waking = match source {
-                Source::Descriptor(fd, on_ready) => Handle::readable(env, fd, data, on_ready),
-                Source::Thread(on_wake) => Handle::woken(env, data, on_wake),
+                Source::Descriptor(fd, on_ready) => Handle::open_poll(env, fd, data, on_ready),
+                Source::Thread(on_wake) => Handle::open_async(env, data, on_wake),
             };
             Some(Self {
                 waking: waking?,
-                prepare: Handle::before_sleep(env, data, on_prepare)?,
+                prepare: Handle::open_prepare(env, data, on_prepare)?,
             })
         }
     }
 
-    /// For the thread that wakes the loop. Only with [`Source::Thread`].
+    /// Returns the waker for the thread that wakes the loop. Only with [`Source::Thread`].
     pub fn waker(&self) -> Waker {
         self.waking.waker()
     }

@@ -1,4 +1,4 @@
-//! The memory JavaScript allocated for the engine, held so that it stays where it is.
+//! Memory that JavaScript allocated for the engine, held so that it stays in place.
 
 use std::ptr;
 
@@ -12,7 +12,7 @@ pub(crate) struct HeldMemory {
 }
 
 impl HeldMemory {
-    /// Takes `records`, `input`, `commands`, `output` and `pending` of an object.
+    /// Takes `records`, `input`, `commands`, `output` and `pending` from an object.
     ///
     /// # Safety
     /// `env` is the current environment.
@@ -80,7 +80,7 @@ impl HeldMemory {
     }
 
     /// # Safety
-    /// `env` is the environment the arrays were taken in, and the engine is gone.
+    /// `env` is the environment the arrays were taken in, and the engine has been dropped.
     pub unsafe fn release(self, env: sys::napi_env) {
         for reference in self.references {
             // SAFETY: forwarded; each reference is deleted once.

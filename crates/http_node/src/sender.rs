@@ -1,8 +1,8 @@
-//! Sends responses that are complete while JavaScript goes on.
+//! Sends complete responses while JavaScript is still running.
 //!
-//! Responses leave when a batch's part is over, or before the loop sleeps. A handler that keeps the thread busy for long, and
-//! work behind a response, would hold them back until then: a thread looks once a millisecond whether any wait, and sends
-//! them. It sleeps while nothing is answered.
+//! Responses leave when a part of a batch is over, or before the loop sleeps. A handler that keeps the thread busy for long, or
+//! work after a response, would hold them back until then: a thread checks once a millisecond for waiting responses, and sends
+//! them. It sleeps while no responses are written.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,8 +14,8 @@ use http_engine::{Engine, Outstanding};
 use crate::lock::lock;
 
 const TICK: Duration = Duration::from_millis(1);
-/// After so many ticks without a flush it sleeps until the next response wakes it. A server with 64 busy connections flushes about
-/// once a tick, and would wake it for each batch: a futex call of the owner's for 34 requests, and two switches on its core.
+/// After this many ticks without a flush it sleeps until the next response wakes it. A server with 64 busy connections flushes
+/// about once a tick, and would wake it for each batch: a futex call by the owner for 34 requests, and two switches on its core.
 const IDLE_TICKS: u32 = 4;
 
 pub(crate) struct Sender {
@@ -49,29 +49,29 @@ impl Sender {
 fn run(engine: &Mutex<Engine>, is_over: &AtomicBool) {
     let outstanding = lock(engine).outstanding();
     outstanding.set_unwatched(false);
-    let mut last = outstanding.look();
+    let mut last = outstanding.snapshot();
     let mut idle_ticks = 0;
     while !is_over.load(Ordering::Acquire) {
         thread::park_timeout(TICK);
-        let mut now = outstanding.look();
+        let mut now = outstanding.snapshot();
         let is_idle = now.flushes == last.flushes;
         idle_ticks = if is_idle { idle_ticks + 1 } else { 0 };
-        if now.waits() && last.waits() && is_idle {
-            lock(engine).flush_beside();
-        } else if !now.waits() && idle_ticks >= IDLE_TICKS {
-            rest(&outstanding, is_over);
-            now = outstanding.look();
+        if now.needs_flush() && last.needs_flush() && is_idle {
+            lock(engine).flush_concurrently();
+        } else if !now.needs_flush() && idle_ticks >= IDLE_TICKS {
+            sleep_until_write(&outstanding, is_over);
+            now = outstanding.snapshot();
             idle_ticks = 0;
         }
         last = now;
     }
 }
 
-/// Sleeps until the owner has written something, or the end.
-fn rest(outstanding: &Outstanding, is_over: &AtomicBool) {
+/// Sleeps until the owner has written something, or the thread must end.
+fn sleep_until_write(outstanding: &Outstanding, is_over: &AtomicBool) {
     outstanding.set_unwatched(true);
-    // What was written before the owner could see that is not missed; nor is the end, whose wake the tick may have taken.
-    if !outstanding.look().waits() && !is_over.load(Ordering::Acquire) {
+    // Checked again: the owner may have written before it saw the flag, and the tick may have consumed the wake for the end.
+    if !outstanding.snapshot().needs_flush() && !is_over.load(Ordering::Acquire) {
         thread::park();
     }
     outstanding.set_unwatched(false);

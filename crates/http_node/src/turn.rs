@@ -1,4 +1,4 @@
-//! The engine's turn in the loop: poll, tell, send.
+//! The engine's turn in the loop: poll, report, send.
 
 use std::ffi::{c_int, c_void};
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use crate::delivery::{Part, deliver};
 use crate::lock::lock;
 use crate::shared::Shared;
 
-/// Batches in one turn, so that other handles of the loop get theirs.
-const BATCHES: u32 = 16;
-/// Batches that are made of what few clients have sent at once. The responses of the first leave while the others are worked
-/// on: with one batch the server would wait for its clients, and they for it, by turns.
+/// Max batches per turn, so that other handles of the loop get theirs.
+const MAX_BATCHES: u32 = 16;
+/// Number of batches into which simultaneous requests of few clients are split. The responses of the first leave while the others
+/// are being processed: with one batch the server and its clients would wait for each other by turns.
 const SHARES: usize = 4;
-/// A turn that has read from fewer sockets asks the kernel once more before it gives the loop back: few clients have asked
-/// again by then.
-const FEW: usize = 16;
-/// After this long a turn gives the loop back, whatever is left: its timers and other sockets have waited as long.
-const TURN: Duration = Duration::from_millis(5);
+/// A turn that has read from fewer sockets polls the kernel once more before it yields to the loop: few clients have sent their
+/// next requests by then.
+const MIN_BUSY_SOCKETS: usize = 16;
+/// Max duration of a turn, even if records are left: the loop's timers and other sockets have waited as long.
+const MAX_TURN: Duration = Duration::from_millis(5);
 
-/// The engine's descriptor is readable.
+/// Runs when the engine's descriptor is readable.
 pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _events: c_int) {
     // SAFETY: the handle's data is the `Shared` that opened it, which outlives the handle. No reference into it and no
     // lock is held while JavaScript runs.
@@ -31,11 +31,11 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
         let mut is_lone = false;
         let mut batches = 0;
         let is_over = loop {
-            if batches == BATCHES || start.elapsed() >= TURN {
+            if batches == MAX_BATCHES || start.elapsed() >= MAX_TURN {
                 break false;
             }
             batches += 1;
-            if (*shared).part.is_some() && !tell(shared, start) {
+            if (*shared).part.is_some() && !report(shared, start) {
                 break false;
             }
             let Some(engine) = &(*shared).engine else {
@@ -44,17 +44,17 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
             let polled = {
                 let mut engine = lock(engine);
                 engine.flush();
-                let lone = match (is_lone, (*shared).lone.patience()) {
+                let lone = match (is_lone, (*shared).busy_poll.duration()) {
                     (true, Duration::ZERO) => None,
-                    (true, patience) => engine.poll_lone(patience),
+                    (true, duration) => engine.poll_lone(duration),
                     (false, _) => engine.poll_lone(Duration::ZERO),
                 };
-                if lone.is_none() && is_lone && !engine.has_late_news() {
-                    (*shared).lone.ended();
+                if lone.is_none() && is_lone && !engine.has_unreported() {
+                    (*shared).busy_poll.on_miss();
                     break true;
                 }
                 if lone.is_some() && !is_lone {
-                    (*shared).lone.came(start);
+                    (*shared).busy_poll.on_request(start);
                 }
                 is_lone = lone.is_some();
                 let polled = lone.unwrap_or_else(|| engine.poll_share(SHARES));
@@ -63,26 +63,26 @@ pub(crate) unsafe extern "C" fn on_ready(handle: *mut c_void, _status: c_int, _e
                 }
                 polled
             };
-            if polled.words > 0 && !begin(shared, polled.words, start) {
+            if polled.words > 0 && !report_batch(shared, polled.words, start) {
                 break false;
             }
             let Some(engine) = &(*shared).engine else {
                 return;
             };
             received += polled.received;
-            let is_last = polled.received == 0 || received >= FEW;
-            if is_last && !polled.more && !lock(engine).has_late_news() {
+            let is_last = polled.received == 0 || received >= MIN_BUSY_SOCKETS;
+            if is_last && !polled.more && !lock(engine).has_unreported() {
                 break true;
             }
         };
         if !is_over {
-            come_again(shared);
+            request_next_turn(shared);
         }
         (*shared).update_reference();
     }
 }
 
-/// The engine's thread has a batch, or the first connection, or lost the last.
+/// Runs when the engine's thread has a batch or the first connection, or has lost the last.
 pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
@@ -93,18 +93,18 @@ pub(crate) unsafe extern "C" fn on_wake(handle: *mut c_void) {
             _ => 0,
         };
         let is_read = if words > 0 {
-            begin(shared, words, start)
+            report_batch(shared, words, start)
         } else {
-            tell(shared, start)
+            report(shared, start)
         };
         if !is_read {
-            come_again(shared);
+            request_next_turn(shared);
         }
         (*shared).update_reference();
     }
 }
 
-/// The loop is about to sleep.
+/// Runs when the loop is about to sleep.
 pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
     // SAFETY: as above.
     unsafe {
@@ -114,7 +114,7 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
                 let mut engine = lock(engine);
                 engine.flush();
                 engine.begin_turn();
-                let words = engine.begin_late_batch();
+                let words = engine.begin_unreported_batch();
                 if words > 0 {
                     engine.lock_batch();
                 }
@@ -122,19 +122,19 @@ pub(crate) unsafe extern "C" fn on_prepare(handle: *mut c_void) {
             }
             None => return,
         };
-        if words > 0 && !begin(shared, words, Instant::now()) {
-            come_again(shared);
+        if words > 0 && !report_batch(shared, words, Instant::now()) {
+            request_next_turn(shared);
         }
         (*shared).update_reference();
     }
 }
 
-/// The turn is over before everything was reported: the rest comes in the loop's next. The bell of an engine with a thread wakes that
-/// thread alone, which does nothing while the batch is locked.
+/// Schedules the rest of a turn that ended before everything was reported, for the loop's next. The wake-up of an engine
+/// with a thread reaches only that thread, which does nothing while the batch is locked.
 ///
 /// # Safety
 /// `shared` is alive.
-unsafe fn come_again(shared: *mut Shared) {
+unsafe fn request_next_turn(shared: *mut Shared) {
     // SAFETY: forwarded.
     unsafe {
         if (*shared).has_thread() {
@@ -142,30 +142,30 @@ unsafe fn come_again(shared: *mut Shared) {
                 handles.waker().wake();
             }
         } else if let Some(engine) = &(*shared).engine {
-            lock(engine).ring();
+            lock(engine).request_turn();
         }
     }
 }
 
-/// Reports a locked batch to JavaScript; see [`tell`].
+/// Reports a locked batch to JavaScript; see [`report`].
 ///
 /// # Safety
-/// As `tell`.
-unsafe fn begin(shared: *mut Shared, words: usize, start: Instant) -> bool {
+/// As `report`.
+unsafe fn report_batch(shared: *mut Shared, words: usize, start: Instant) -> bool {
     // SAFETY: forwarded.
     unsafe {
         (*shared).part = Some(Part { from: 0, words });
-        tell(shared, start)
+        report(shared, start)
     }
 }
 
-/// Reports to JavaScript what it has not read of the batch, part by part, and sends its responses behind each: ticks and
-/// promises of some requests are not held up by the handlers of others. False when the turn that began at `start` is over
-/// before the batch is.
+/// Reports the unread part of the batch to JavaScript, part by part, and sends its responses after each: ticks and promises of
+/// some requests are not held up by the handlers of others. Returns false if the turn that began at `start` is over before the
+/// batch is.
 ///
 /// # Safety
 /// As `deliver`; `shared` is alive.
-unsafe fn tell(shared: *mut Shared, start: Instant) -> bool {
+unsafe fn report(shared: *mut Shared, start: Instant) -> bool {
     // SAFETY: forwarded.
     unsafe {
         while let Some(Part { from, words }) = (*shared).part {
@@ -178,15 +178,15 @@ unsafe fn tell(shared: *mut Shared, start: Instant) -> bool {
             engine.flush();
             if from < words {
                 (*shared).part = Some(Part { from, words });
-                if start.elapsed() >= TURN {
+                if start.elapsed() >= MAX_TURN {
                     return false;
                 }
                 continue;
             }
             (*shared).part = None;
             engine.unlock_batch();
-            if engine.has_late_news() && (*shared).has_thread() {
-                engine.ring();
+            if engine.has_unreported() && (*shared).has_thread() {
+                engine.request_turn();
             }
         }
         true

@@ -6,12 +6,12 @@ use libc::c_int;
 
 use crate::{Errno, check, opened};
 
-/// An epoll instance. Tokens are its user's.
+/// An epoll instance. Its user assigns the tokens.
 #[derive(Debug)]
 pub struct Epoll(OwnedFd);
 
 impl Epoll {
-    /// Creates one that watches nothing.
+    /// Creates an instance that watches nothing.
     ///
     /// # Errors
     /// When the process has no descriptors left.
@@ -32,23 +32,23 @@ impl Epoll {
     /// Watches a descriptor.
     ///
     /// # Errors
-    /// The kernel's.
+    /// The kernel's error.
     pub fn add(&self, fd: &OwnedFd, events: c_int, token: u64) -> Result<(), Errno> {
         self.control(libc::EPOLL_CTL_ADD, fd.as_raw_fd(), events, token)
     }
 
-    /// Changes what it is watched for.
+    /// Changes the events a descriptor is watched for.
     pub fn change(&self, fd: &OwnedFd, events: c_int, token: u64) {
         let _ = self.control(libc::EPOLL_CTL_MOD, fd.as_raw_fd(), events, token);
     }
 
-    /// Stops watching it. Has to come before the close of a descriptor that a child may hold a copy of: a sibling between clone
-    /// and exec does, which keeps the entry alive and delivers events of a number that means something else by then.
+    /// Stops watching a descriptor. Must precede the close of a descriptor that a child may hold a copy of: a sibling between
+    /// clone and exec does, which keeps the entry alive and delivers events under a number that means something else by then.
     pub fn remove(&self, fd: &OwnedFd) {
         let _ = self.control(libc::EPOLL_CTL_DEL, fd.as_raw_fd(), 0, 0);
     }
 
-    /// What is ready, at once or within `timeout_ms`; -1 waits as long as it takes.
+    /// Returns the ready events, waiting up to `timeout_ms`; -1 waits without limit.
     pub fn wait<'a>(
         &self,
         events: &'a mut [libc::epoll_event],

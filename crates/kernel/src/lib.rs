@@ -1,4 +1,4 @@
-//! What both engines use of the kernel in the same way: the error numbers of calls, and epoll.
+//! Kernel helpers shared by both engines: error numbers of calls, and epoll.
 #![cfg(target_os = "linux")]
 
 mod epoll;
@@ -21,21 +21,21 @@ pub fn errno() -> Errno {
         .unwrap_or(libc::EIO)
 }
 
-/// What a system call returned, or its error.
+/// Returns the result of a system call, or its error.
 ///
 /// # Errors
-/// The thread's last one, when `result` is negative.
+/// The thread's last error, when `result` is negative.
 pub fn check(result: c_int) -> Result<c_int, Errno> {
     if result < 0 { Err(errno()) } else { Ok(result) }
 }
 
-/// The descriptor that a system call has just created, or its error.
+/// Takes ownership of the descriptor that a system call has just created.
 ///
 /// # Safety
-/// `result` is what such a call returned: nothing else owns the descriptor.
+/// `result` is the return value of such a call: nothing else owns the descriptor.
 ///
 /// # Errors
-/// The thread's last one, when `result` is negative.
+/// The thread's last error, when `result` is negative.
 pub unsafe fn opened(result: c_int) -> Result<OwnedFd, Errno> {
     // SAFETY: forwarded.
     check(result).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })

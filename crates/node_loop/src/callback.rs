@@ -9,7 +9,7 @@ use napi::sys;
 pub struct Callback {
     env: sys::napi_env,
     function: sys::napi_ref,
-    /// Node looks for the `domain` of a receiver, so it cannot be anybody else's object.
+    /// An object of its own: Node looks up the `domain` of a receiver.
     receiver: sys::napi_ref,
 }
 
@@ -21,19 +21,19 @@ pub struct Arguments<const N: usize> {
 }
 
 impl<const N: usize> Arguments<N> {
-    /// The environment of the call, for values made elsewhere.
+    /// The environment of the call, for values created elsewhere.
     #[must_use]
     pub fn env(&self) -> sys::napi_env {
         self.env
     }
 
-    /// The next one, a value of this call's scope.
+    /// Appends a value of this call's scope.
     pub fn push(&mut self, value: sys::napi_value) {
         self.values[self.count] = value;
         self.count += 1;
     }
 
-    /// The next one, a number.
+    /// Appends a number.
     pub fn push_i32(&mut self, number: i32) {
         let mut value = ptr::null_mut();
         // SAFETY: arguments are made on the environment's thread, inside the handle scope of the call.
@@ -41,7 +41,7 @@ impl<const N: usize> Arguments<N> {
         self.push(value);
     }
 
-    /// The next one, a number.
+    /// Appends a number.
     pub fn push_u32(&mut self, number: u32) {
         let mut value = ptr::null_mut();
         // SAFETY: as above.
@@ -49,7 +49,7 @@ impl<const N: usize> Arguments<N> {
         self.push(value);
     }
 
-    /// The next one, a number.
+    /// Appends a number.
     pub fn push_f64(&mut self, number: f64) {
         let mut value = ptr::null_mut();
         // SAFETY: as above.
@@ -78,8 +78,8 @@ impl Callback {
         this
     }
 
-    /// Calls it in a callback scope of its own: ticks and promises run behind it. Gives what `read` makes of the result, or
-    /// nothing when it threw, which becomes an uncaught exception.
+    /// Calls the function in a callback scope of its own: ticks and promises run after it. Returns the value that `read` makes of
+    /// the result, or `None` if the function threw; the exception becomes an uncaught one.
     ///
     /// # Safety
     /// On the environment's thread, outside of any JavaScript, with the environment alive and the callback not deleted.
@@ -129,7 +129,7 @@ impl Callback {
     }
 
     /// # Safety
-    /// On the environment's thread, once, and it is not called again.
+    /// On the environment's thread, once, with no calls afterwards.
     pub unsafe fn delete(self) {
         // SAFETY: forwarded.
         unsafe {

@@ -6,15 +6,15 @@ use std::mem::ManuallyDrop;
 
 use napi::sys;
 
-// Of `uv_handle_type`, stable since libuv 1.0.
+// Values of `uv_handle_type`, stable since libuv 1.0.
 const UV_ASYNC: c_int = 1;
 const UV_POLL: c_int = 8;
 const UV_PREPARE: c_int = 9;
 const UV_READABLE: c_int = 1;
 
-/// What libuv calls with a handle. [`data_of`] gives what the handle was opened with.
+/// Callback that libuv calls with a handle. [`data_of`] returns the data the handle was opened with.
 pub type OnHandle = unsafe extern "C" fn(*mut c_void);
-/// As [`OnHandle`], with the status and the events of a poll.
+/// Like [`OnHandle`], with the status and the events of a poll.
 pub type OnPoll = unsafe extern "C" fn(*mut c_void, c_int, c_int);
 
 unsafe extern "C" {
@@ -37,8 +37,8 @@ unsafe extern "C" {
     fn uv_unref(handle: *mut c_void);
 }
 
-/// A handle in an environment's loop. Dropped, it is closed: the loop borrows its memory, which is freed once libuv is done with
-/// it. The end of the environment waits for those that a [`crate::Resident`] gives it.
+/// A handle in an environment's loop. Dropping it closes it: the loop borrows its memory, which is freed once libuv is done with
+/// it. The teardown of the environment waits for the handles that [`crate::EnvironmentData`] returns.
 pub struct Handle {
     raw: *mut c_void,
     is_referenced: bool,
@@ -48,23 +48,23 @@ pub struct Handle {
 #[derive(Clone, Copy)]
 pub struct Waker(*mut c_void);
 
-// SAFETY: `uv_async_send`, its only call, is thread-safe; who has one is done with it before the handle is closed.
+// SAFETY: `uv_async_send`, its only call, is thread-safe; every holder is done with it before the handle is closed.
 unsafe impl Send for Waker {}
 // SAFETY: as above.
 unsafe impl Sync for Waker {}
 
 impl Waker {
-    /// The handle's callback runs soon, once for any number of wakes.
+    /// Schedules the handle's callback, once for any number of wakes.
     pub fn wake(self) {
         // SAFETY: the handle is open: see `Handle::waker`.
         unsafe { uv_async_send(self.0) };
     }
 }
 
-/// What the handle in libuv's hand was opened with.
+/// Returns the data that a handle passed by libuv was opened with.
 ///
 /// # Safety
-/// `handle` is what libuv gave to the callback of a [`Handle`], and a `T` is what it was opened with.
+/// `handle` is the one that libuv passed to the callback of a [`Handle`], and it was opened with a `T`.
 #[must_use]
 pub unsafe fn data_of<T>(handle: *mut c_void) -> *mut T {
     // SAFETY: forwarded.
@@ -77,25 +77,29 @@ fn layout(kind: c_int) -> Layout {
     Layout::from_size_align(size, 16).expect("libuv's handles are small")
 }
 
-/// None of the handles keeps the loop alive until it is referenced.
+/// No handle keeps the loop alive until it is referenced.
 impl Handle {
-    /// A `uv_async_t`: `callback` runs after a [`Waker`] was used.
+    /// Opens a `uv_async_t`: `callback` runs after a [`Waker`] was used.
     ///
     /// # Safety
     /// `env` is the current environment, and this is its thread. `data` lives until the handle is closed.
-    pub unsafe fn woken<T>(env: sys::napi_env, data: *mut T, callback: OnHandle) -> Option<Self> {
-        // SAFETY: forwarded; `open` gives a handle of that kind and its loop.
+    pub unsafe fn open_async<T>(
+        env: sys::napi_env,
+        data: *mut T,
+        callback: OnHandle,
+    ) -> Option<Self> {
+        // SAFETY: forwarded; `open` passes a handle of that kind and its loop.
         unsafe {
             let init = |uv_loop, handle| uv_async_init(uv_loop, handle, callback);
             Self::open(env, UV_ASYNC, data, init, |_| 0)
         }
     }
 
-    /// A `uv_poll_t`: `callback` runs while `fd` is readable.
+    /// Opens a `uv_poll_t`: `callback` runs while `fd` is readable.
     ///
     /// # Safety
-    /// As [`Handle::woken`]; `fd` is open until the handle is closed.
-    pub unsafe fn readable<T>(
+    /// As [`Handle::open_async`]; `fd` is open until the handle is closed.
+    pub unsafe fn open_poll<T>(
         env: sys::napi_env,
         fd: c_int,
         data: *mut T,
@@ -109,11 +113,11 @@ impl Handle {
         }
     }
 
-    /// A `uv_prepare_t`: `callback` runs just before the loop would sleep.
+    /// Opens a `uv_prepare_t`: `callback` runs just before the loop would sleep.
     ///
     /// # Safety
-    /// As [`Handle::woken`].
-    pub unsafe fn before_sleep<T>(
+    /// As [`Handle::open_async`].
+    pub unsafe fn open_prepare<T>(
         env: sys::napi_env,
         data: *mut T,
         callback: OnHandle,
@@ -127,7 +131,8 @@ impl Handle {
     }
 
     /// # Safety
-    /// As [`Handle::woken`]; `init` makes a handle of that kind of zeroed memory, which the loop does not know if it fails.
+    /// As [`Handle::open_async`]; `init` turns zeroed memory into a handle of that kind, which stays unknown to the loop if `init`
+    /// fails.
     unsafe fn open<T>(
         env: sys::napi_env,
         kind: c_int,
@@ -136,7 +141,7 @@ impl Handle {
         start: impl FnOnce(*mut c_void) -> c_int,
     ) -> Option<Self> {
         let mut uv_loop = std::ptr::null_mut();
-        // SAFETY: the layout has a size; the loop is that of `env` and outlives the handle, which the environment's end
+        // SAFETY: the layout has a size; the loop is that of `env` and outlives the handle, which the environment's teardown
         // closes. No callback runs before this function has returned to the loop.
         unsafe {
             if sys::napi_get_uv_event_loop(env, &mut uv_loop) != sys::Status::napi_ok {
@@ -150,7 +155,7 @@ impl Handle {
                 dealloc(raw.cast(), layout(kind));
                 return None;
             }
-            // From here on the loop has it.
+            // Owned by the loop now: dropping the handle closes it.
             let handle = Self {
                 raw,
                 is_referenced: false,
@@ -164,13 +169,13 @@ impl Handle {
         }
     }
 
-    /// For other threads, which let go of it before the handle is closed. Only of [`Handle::woken`].
+    /// Returns a waker for other threads, which release it before the handle is closed. Only for [`Handle::open_async`].
     #[must_use]
     pub fn waker(&self) -> Waker {
         Waker(self.raw)
     }
 
-    /// Whether it keeps the loop alive.
+    /// Sets whether the handle keeps the loop alive.
     pub fn set_referenced(&mut self, is_referenced: bool) {
         if self.is_referenced == is_referenced {
             return;
@@ -186,13 +191,13 @@ impl Handle {
         }
     }
 
-    /// Closes the handle; libuv calls `closed` with it, which has to end in [`free`]. Its data is `data` from now on.
+    /// Closes the handle; libuv calls `closed` with it, which must end in [`free`]. Its data is `data` from now on.
     ///
     /// # Safety
     /// On the loop's thread. `data` lives until `closed` is called.
     pub(crate) unsafe fn close<T>(self, data: *mut T, closed: OnHandle) {
         let raw = ManuallyDrop::new(self).raw;
-        // SAFETY: open until now; its own callback is not called any more.
+        // SAFETY: open until now; its own callback is not called again.
         unsafe {
             uv_handle_set_data(raw, data.cast());
             uv_close(raw, closed);
@@ -202,8 +207,8 @@ impl Handle {
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: open until now, and not `Send`: this is the loop's thread. Its own callback is not called any more, and libuv
-        // lets go of a descriptor before this returns.
+        // SAFETY: open until now, and not `Send`: this is the loop's thread. Its own callback is not called again, and libuv
+        // releases a descriptor before this returns.
         unsafe { uv_close(self.raw, on_dropped) };
     }
 }
@@ -214,7 +219,7 @@ unsafe extern "C" fn on_dropped(handle: *mut c_void) {
 }
 
 /// # Safety
-/// `handle` was closed, and libuv has said so.
+/// `handle` was closed, and libuv has reported it closed.
 pub(crate) unsafe fn free(handle: *mut c_void) {
     // SAFETY: `Handle::open` allocated it with the layout of its kind.
     unsafe { dealloc(handle.cast(), layout(uv_handle_get_type(handle))) };

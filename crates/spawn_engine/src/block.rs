@@ -1,20 +1,20 @@
 //! Reused memory for reading output.
 //!
-//! JavaScript holds a chunk of output until V8 finds it to be garbage, long after it was read. Fresh memory for
-//! every chunk would cost more in page faults than the reading itself.
+//! JavaScript holds a chunk of output until V8 collects it, long after it was read. Fresh memory for every chunk would cost more
+//! in page faults than the reading itself.
 
 use std::sync::Mutex;
 
 use crate::sys::lock;
 
-/// What one read can bring.
+/// Max bytes per read.
 pub(crate) const BLOCK: usize = 256 * 1024;
-/// How many are kept for later: what V8 lets a busy server collect between two of its collections.
-const KEPT: usize = 64;
+/// Max blocks in the pool: roughly the number that a busy server drops between two collections of V8.
+const MAX_FREE: usize = 64;
 
 struct Pool {
     free: Vec<Vec<u8>>,
-    /// Whether blocks are in demand, and worth keeping.
+    /// True while blocks are in demand, and worth keeping.
     is_open: bool,
 }
 
@@ -23,7 +23,7 @@ static POOL: Mutex<Pool> = Mutex::new(Pool {
     is_open: false,
 });
 
-/// An empty vector with room for [`BLOCK`] bytes.
+/// Returns an empty vector with room for [`BLOCK`] bytes.
 pub(crate) fn take() -> Vec<u8> {
     let mut pool = lock(&POOL);
     pool.is_open = true;
@@ -32,19 +32,19 @@ pub(crate) fn take() -> Vec<u8> {
     kept.unwrap_or_else(|| Vec::with_capacity(BLOCK))
 }
 
-/// Takes back the bytes of an event, whose memory may serve another one.
+/// Takes back the bytes of an event; the memory may serve another one.
 pub fn recycle(mut bytes: Vec<u8>) {
     if bytes.capacity() != BLOCK {
         return;
     }
     bytes.clear();
     let mut pool = lock(&POOL);
-    if pool.is_open && pool.free.len() < KEPT {
+    if pool.is_open && pool.free.len() < MAX_FREE {
         pool.free.push(bytes);
     }
 }
 
-/// Gives back what is kept, and keeps nothing until the next [`take`].
+/// Frees the pool, and keeps nothing until the next [`take`].
 pub(crate) fn close() {
     let mut pool = lock(&POOL);
     pool.is_open = false;

@@ -1,13 +1,13 @@
 //! One child, from the request to its exit; its pipes are in `streams`.
 //!
-//! Every event is pushed while the child's lock is held, so a port sees them in the order they happened.
+//! Every event is pushed while the child's lock is held, so a port receives them in the order they happened.
 
 mod streams;
 
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::command::Ends;
+use crate::command::StdioFds;
 use crate::event::Event;
 use crate::group::Group;
 use crate::inbox::Inbox;
@@ -33,22 +33,22 @@ enum Phase {
 
 struct State {
     phase: Phase,
-    /// Shared with those that end its tree: a copy would need a descriptor, which may be what is missing.
+    /// Shared with the threads that end its tree: a copy would need a descriptor, which may be in short supply.
     pidfd: Option<Arc<OwnedFd>>,
     streams: Vec<Stream>,
     announce: bool,
-    /// Whether the pipes of a child that failed are at their end.
+    /// True if the pipes of a child that failed are at their end.
     is_cut_off: bool,
-    /// Whether one of the collected streams had more than its limit: none of them is read any further.
+    /// True if a collected stream exceeded its limit: none of them is read any further.
     is_overflowed: bool,
-    /// How often the port had looked at its own descriptors when the end was seen.
+    /// The port's count of looks at its own descriptors when the end was seen.
     ended_at: u64,
-    /// Whether the port has been told how it ended: until then its facts can be asked for.
+    /// True once the port has learned how the child ended: until then its facts can be queried.
     is_known: bool,
     measured: Option<Box<Measured>>,
 }
 
-/// The figures under way, and the request for them.
+/// The figures collected so far, and the request for them.
 struct Measured {
     figures: Figures,
     floor_kib: u64,
@@ -58,14 +58,14 @@ struct Measured {
 pub(crate) struct Child {
     pub id: u64,
     pub inbox: Arc<Inbox>,
-    /// Its descendants carry a mark by which they are found.
+    /// Its descendants carry a mark that identifies them.
     pub is_tree: bool,
     state: Mutex<State>,
-    settled: Condvar,
+    start_finished: Condvar,
 }
 
 impl Measured {
-    /// Of a request that comes now.
+    /// Starts the figures of a request that arrives now.
     fn new(extras: Extras) -> Self {
         let times = Times {
             queued: measure::now(),
@@ -79,7 +79,7 @@ impl Measured {
     }
 }
 
-/// The epoll token of a stream of a child. Ids are never used twice, so a stale event finds nobody.
+/// Returns the epoll token of a child's stream. Ids are never reused, so a stale event matches no child.
 pub(crate) fn token(id: u64, stream: u16) -> u64 {
     (id << 16) | u64::from(stream)
 }
@@ -103,12 +103,12 @@ impl Child {
                     .is_measured()
                     .then(|| Box::new(Measured::new(extras))),
             }),
-            settled: Condvar::new(),
+            start_finished: Condvar::new(),
         }
     }
 
-    /// A spawner begins with it.
-    pub fn note_taken(&self) {
+    /// Notes that a spawner begins with the child.
+    pub fn mark_taken(&self) {
         if let Some(measured) = &mut lock(&self.state).measured {
             measured.figures.times.taken = measure::now();
         }
@@ -123,20 +123,20 @@ impl Child {
         }
     }
 
-    /// The spawner's report. `far_ends` of a child that failed stay open until its port has dealt with that: what is
-    /// written to its stdin until then must not meet a closed pipe.
-    pub fn settle(&self, result: Result<Launched, Errno>, far_ends: Ends, epoll: &Epoll) {
+    /// Takes the spawner's report. `far_ends` of a child that failed stay open until its port has handled the failure: writes to
+    /// its stdin until then must not meet a closed pipe.
+    pub fn finish_start(&self, result: Result<Launched, Errno>, far_ends: StdioFds, epoll: &Epoll) {
         let mut state = lock(&self.state);
-        let mut told = match result {
+        let mut must_wake = match result {
             Ok(Launched {
                 pid,
                 pidfd,
                 floor_kib,
             }) => {
-                // The end of a stream is the child's doing alone, and comes with its exit.
+                // The end of a stream depends on the child alone, and comes with its exit.
                 drop(far_ends);
                 state.phase = Phase::Running(pid);
-                let is_timed = self.note_started(&mut state, floor_kib);
+                let is_timed = self.record_started(&mut state, floor_kib);
                 if state.announce {
                     self.inbox.push(Event::Started { id: self.id });
                 }
@@ -145,14 +145,14 @@ impl Child {
                 match watched {
                     Ok(()) => state.announce || is_timed,
                     Err(error) => {
-                        self.lose(&mut state, pid, error);
+                        self.push_lost(&mut state, pid, error);
                         true
                     }
                 }
             }
             Err(error) => {
                 state.phase = Phase::Failed(error);
-                self.note_ended(&mut state, None);
+                self.record_ended(&mut state, None);
                 self.inbox.push(Event::Failed { id: self.id, error });
                 for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
                     stream.far = far_end.or(stream.far.take());
@@ -161,20 +161,20 @@ impl Child {
             }
         };
         for index in 0..state.streams.len() {
-            told |= self.arm(&mut state, index as u16, epoll);
+            must_wake |= self.arm(&mut state, index as u16, epoll);
         }
         if self.inbox.is_closed() {
             close_all(&mut state, epoll);
         }
         drop(state);
-        self.settled.notify_all();
-        if told {
+        self.start_finished.notify_all();
+        if must_wake {
             self.inbox.wake();
         }
     }
 
-    /// The program runs. Whether the port has to be told when.
-    fn note_started(&self, state: &mut State, floor_kib: u64) -> bool {
+    /// Notes that the program runs. Returns true if the port must be notified of the time.
+    fn record_started(&self, state: &mut State, floor_kib: u64) -> bool {
         let Some(measured) = &mut state.measured else {
             return false;
         };
@@ -187,8 +187,8 @@ impl Child {
         is_timed
     }
 
-    /// Its end is about to be told.
-    fn note_ended(&self, state: &mut State, usage: Option<&libc::rusage>) {
+    /// Notes the end, just before it is reported.
+    fn record_ended(&self, state: &mut State, usage: Option<&libc::rusage>) {
         if let Some(measured) = &mut state.measured {
             measured.figures.times.ended = measure::now();
             measured.figures.usage = usage
@@ -198,7 +198,7 @@ impl Child {
         }
     }
 
-    fn lose(&self, state: &mut State, pid: i32, error: Errno) {
+    fn push_lost(&self, state: &mut State, pid: i32, error: Errno) {
         state.phase = Phase::Exited(pid);
         self.inbox.push(Event::Lost {
             id: self.id,
@@ -207,37 +207,37 @@ impl Child {
         });
     }
 
-    /// Whether the outcome is known.
-    pub fn is_settled(&self) -> bool {
+    /// Returns true once the outcome of the start is known.
+    pub fn is_start_finished(&self) -> bool {
         lock(&self.state).phase != Phase::Starting
     }
 
     /// Blocks until the program runs, or could not be started.
-    pub fn wait_settled(&self) -> Result<i32, Errno> {
-        match self.settled_state().phase {
+    pub fn wait_start_finished(&self) -> Result<i32, Errno> {
+        match self.state_after_start().phase {
             Phase::Failed(error) => Err(error),
             Phase::Running(pid) | Phase::Exited(pid) => Ok(pid),
             Phase::Starting => Err(libc::EAGAIN),
         }
     }
 
-    fn settled_state(&self) -> MutexGuard<'_, State> {
-        self.settled
+    fn state_after_start(&self) -> MutexGuard<'_, State> {
+        self.start_finished
             .wait_while(lock(&self.state), |state| state.phase == Phase::Starting)
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the program runs already; if not, asks for [`Event::Started`].
+    /// Returns true if the program runs already; otherwise requests [`Event::Started`].
     pub fn announce(&self) -> bool {
         let mut state = lock(&self.state);
         state.announce = true;
         matches!(state.phase, Phase::Running(_) | Phase::Exited(_))
     }
 
-    /// Signals the process once it runs. One that ended but whose exit nobody has seen yet is a success, as
-    /// signalling a zombie is.
+    /// Signals the process once it runs. Succeeds if the process has ended but its exit has not been reported yet, as signalling
+    /// a zombie does.
     pub fn kill(&self, signal: i32) -> Result<(), Errno> {
-        let state = self.settled_state();
+        let state = self.state_after_start();
         match (&state.pidfd, state.phase) {
             (Some(pidfd), _) => sys::send_signal(pidfd, signal),
             (None, Phase::Exited(_)) => Ok(()),
@@ -245,14 +245,14 @@ impl Child {
         }
     }
 
-    /// A pidfd of the process, as long as it has not been reaped.
+    /// Returns a pidfd of the process, as long as it has not been reaped.
     pub fn process(&self) -> Option<Arc<OwnedFd>> {
-        self.settled_state().pidfd.clone()
+        self.state_after_start().pidfd.clone()
     }
 
-    /// The reactor saw the process end. Returns whether it did.
+    /// Handles a possible exit seen by the reactor. Returns true if the process has ended.
     pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
-        // It has ended by now: a look that the port begins from here on finds all that it left.
+        // Read after the end: a look that the port begins later finds everything that the process left.
         let looks = self.inbox.looks();
         let mut state = lock(&self.state);
         let Some(pidfd) = &state.pidfd else {
@@ -266,7 +266,7 @@ impl Child {
         let status = match sys::reap_with(pidfd, false, usage.as_mut()) {
             Ok(None) => return false,
             Ok(Some(status)) => Ok(status),
-            // Somebody else in this process has waited for every child: the exit is known, its status is not.
+            // Other code in this process has waited for every child: the exit is known, its status is not.
             Err(error) => Err(error),
         };
         epoll.remove(pidfd);
@@ -283,13 +283,13 @@ impl Child {
         state.phase = Phase::Exited(pid);
         for index in 0..state.streams.len() {
             self.collect_rest(&mut state, index, epoll, scratch);
-            // What the child printed comes before its exit, as from a loop that looks at signals last.
+            // Output comes before the exit, as in a loop that handles signals last.
             if matches!(state.streams[index].mode, Mode::Flow { credit } if credit > 0) {
-                let found = state.streams[index].look(epoll, scratch);
+                let found = state.streams[index].read_once(epoll, scratch);
                 self.report(index as u16, found);
             }
         }
-        self.note_ended(&mut state, usage.as_ref().filter(|_| status.is_ok()));
+        self.record_ended(&mut state, usage.as_ref().filter(|_| status.is_ok()));
         match status {
             Ok(sys::Status { code, signal }) => self.inbox.push(Event::Exited {
                 id: self.id,
@@ -297,12 +297,12 @@ impl Child {
                 code,
                 signal,
             }),
-            Err(error) => self.lose(&mut state, pid, error),
+            Err(error) => self.push_lost(&mut state, pid, error),
         }
         true
     }
 
-    /// Whether the process has ended, told or not.
+    /// Returns true if the process has ended, reported or not.
     pub fn has_ended(&self) -> bool {
         let state = lock(&self.state);
         match (&state.pidfd, state.phase) {
@@ -311,12 +311,12 @@ impl Child {
         }
     }
 
-    /// Whether its end was seen before the port looked at its own descriptors for the `looks`th time.
+    /// Returns true if its end was seen before the port's look number `looks` at its own descriptors.
     pub fn ended_before(&self, looks: u64) -> bool {
         lock(&self.state).ended_at < looks
     }
 
-    /// Whether nothing can happen to this child any more.
+    /// Returns true if nothing further can happen to this child.
     pub fn is_over(&self) -> bool {
         let state = lock(&self.state);
         state.is_known
@@ -324,19 +324,19 @@ impl Child {
             && state.streams.iter().all(Stream::has_ended)
     }
 
-    /// The port has been told how it ended.
+    /// Notes that the port has learned how the child ended.
     pub fn acknowledge(&self) {
         let mut state = lock(&self.state);
         state.is_known = true;
         state.cut_off();
     }
 
-    /// The caller knows already that it failed: its streams end.
+    /// Ends the streams of a child whose failure the caller knows already.
     pub fn cut_off(&self) {
         lock(&self.state).cut_off();
     }
 
-    /// The port is gone, or gets no event of this child: nobody reads or writes the pipes.
+    /// Closes the pipes: the port is closed, or receives no events of this child, so nothing reads or writes them.
     pub fn abandon(&self, epoll: &Epoll) {
         close_all(&mut lock(&self.state), epoll);
     }

@@ -1,7 +1,7 @@
-//! What runs in the child between clone and exec.
+//! Code that runs in the child between clone and exec.
 //!
-//! The child shares the parent's memory here and is alone on its stack: nothing may allocate, lock, panic, or call a
-//! libc function that keeps state (setuid and friends signal every thread of the parent, so they are raw calls).
+//! The child shares the parent's memory here and is alone on its stack: nothing may allocate, lock, panic, or call a libc
+//! function that keeps state (setuid and friends signal every thread of the parent, so they are raw calls).
 
 use std::os::fd::RawFd;
 use std::ptr;
@@ -11,7 +11,7 @@ use libc::{c_char, c_int, c_long, c_void};
 use crate::sys::Errno;
 
 /// Everything the child needs, prepared by the parent.
-pub(crate) struct Plan<'a> {
+pub(crate) struct ChildPlan<'a> {
     pub argv: *const *const c_char,
     pub envp: *const *const c_char,
     pub shell_argv: *mut *const c_char,
@@ -19,30 +19,30 @@ pub(crate) struct Plan<'a> {
     pub cwd: *const c_char,
     /// By descriptor; -1 is "ignore". The child reorders them in place.
     pub far_ends: &'a mut [RawFd],
-    /// The descriptors above 2 to take along, in order, when the child starts with the parent's table; `None` when it
-    /// starts with a copy.
+    /// The descriptors above 2 to keep, in order, when the child starts with the parent's table; `None` when it starts with a
+    /// copy.
     pub needed: Option<&'a [RawFd]>,
-    /// What `cwd` was at the call, or -1.
+    /// The folder that `cwd` named at the call, or -1.
     pub folder: RawFd,
-    /// What the program was at the call, or -1.
+    /// The program's file at the call, or -1.
     pub program: RawFd,
     pub detached: bool,
     pub uid: Option<u32>,
     pub gid: Option<u32>,
     pub nice: Option<i32>,
-    /// Where the child joins its control group, or -1.
-    pub door: RawFd,
+    /// Descriptor through which the child joins its control group, or -1.
+    pub group_fd: RawFd,
     /// This process's id, for a child that dies with it.
     pub parent: Option<libc::pid_t>,
-    /// How the child tells its parent, through the shared memory, why it did not start.
+    /// Reason for a failed start, reported to the parent through the shared memory.
     pub error: Errno,
 }
 
 /// The entry point given to clone.
 pub(crate) extern "C" fn child_main(plan: *mut c_void) -> c_int {
-    // SAFETY: the parent passes its `Plan` and is suspended until this process execs or exits.
-    let plan = unsafe { &mut *plan.cast::<Plan>() };
-    // SAFETY: this is the cloned child, the place these functions are for.
+    // SAFETY: the parent passes its `ChildPlan` and is suspended until this process execs or exits.
+    let plan = unsafe { &mut *plan.cast::<ChildPlan>() };
+    // SAFETY: this is the cloned child, for which these functions are written.
     plan.error = unsafe { prepare(plan).and_then(|()| exec(plan)) }
         .err()
         .unwrap_or(libc::EIO);
@@ -59,19 +59,19 @@ fn check(result: c_long) -> Result<c_long, Errno> {
     if result < 0 { Err(errno()) } else { Ok(result) }
 }
 
-/// The order is libuv's, so that what fails first is what Node reports.
+/// Prepares the child in libuv's order, so that Node reports the same first failure.
 ///
 /// # Safety
 /// Only in a cloned child.
-unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
+unsafe fn prepare(plan: &mut ChildPlan) -> Result<(), Errno> {
     // SAFETY: async-signal-safe calls on values of the plan, whose pointers the parent keeps alive.
     unsafe {
         if let Some(needed) = plan.needed {
-            leave_table(needed)?;
+            unshare_table(needed)?;
         }
-        if plan.door >= 0 {
+        if plan.group_fd >= 0 {
             // A failure is ignored: the tree is then found through /proc alone.
-            libc::write(plan.door, c"0".as_ptr().cast(), 1);
+            libc::write(plan.group_fd, c"0".as_ptr().cast(), 1);
         }
         if plan.detached {
             libc::setsid();
@@ -100,7 +100,8 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
         }
         reset_signals();
         if let Some(parent) = plan.parent {
-            // A change of user clears the setting, so it follows that. A parent that has died since the clone has sent nothing.
+            // A change of user clears the setting, so it follows the change. A parent that has died since the clone has sent
+            // nothing.
             check(libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL).into())?;
             if libc::getppid() != parent {
                 libc::_exit(127);
@@ -110,12 +111,12 @@ unsafe fn prepare(plan: &mut Plan) -> Result<(), Errno> {
     Ok(())
 }
 
-/// From the parent's table to one of our own with nothing in it but what we need. A copy of all the rest would keep
+/// Moves from the parent's table to one of our own that holds only the needed descriptors. A copy of all the rest would keep
 /// alive until exec what the parent closes meanwhile: a port it listens on, a file it writes.
 ///
 /// # Safety
 /// Only in a cloned child that shares its parent's table.
-unsafe fn leave_table(needed: &[RawFd]) -> Result<(), Errno> {
+unsafe fn unshare_table(needed: &[RawFd]) -> Result<(), Errno> {
     let mut last = libc::c_uint::MAX;
     let mut flags = libc::CLOSE_RANGE_UNSHARE;
     for &fd in needed.iter().rev().chain(&[2]) {
@@ -131,7 +132,7 @@ unsafe fn leave_table(needed: &[RawFd]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Gives a descriptor a number that no stdio entry needs.
+/// Moves a descriptor to a number that no stdio entry needs.
 ///
 /// # Safety
 /// Only in a cloned child, whose descriptor table is its own.
@@ -188,7 +189,7 @@ unsafe fn place_descriptors(far_ends: &mut [RawFd]) -> Result<(), Errno> {
     Ok(())
 }
 
-/// Handlers back to their defaults (Node ignores SIGPIPE, and ignoring survives exec), then no signal blocked.
+/// Restores the default handlers (Node ignores SIGPIPE, and ignoring survives exec), then unblocks every signal.
 ///
 /// # Safety
 /// Only in a cloned child, whose signal handlers are its own.
@@ -206,14 +207,14 @@ unsafe fn reset_signals() {
     }
 }
 
-/// execvpe as glibc has it. Returns only when nothing could be started.
+/// Executes like glibc's execvpe. Returns only if no candidate could be started.
 ///
 /// # Safety
 /// Only in a cloned child.
-unsafe fn exec(plan: &mut Plan) -> Result<(), Errno> {
+unsafe fn exec(plan: &mut ChildPlan) -> Result<(), Errno> {
     let mut denied = false;
     let mut last = libc::ENOENT;
-    let mut retries = RETRIES;
+    let mut retries = MAX_RETRIES;
     let mut next = 0;
     while let Some(&path) = plan.candidates.get(next) {
         next += 1;
@@ -249,9 +250,9 @@ unsafe fn exec(plan: &mut Plan) -> Result<(), Errno> {
     Err(last)
 }
 
-/// Another child of this process may hold a file that was just written open for writing, until it execs. Node has
-/// waited for its own by then (golang/go#22315 has the same).
-const RETRIES: u32 = 20;
+/// Retries of ETXTBSY: until it execs, another child of this process may hold a freshly written file open for writing. Node has
+/// waited for its own child by then (golang/go#22315 describes the same).
+const MAX_RETRIES: u32 = 20;
 const PAUSE_NANOS: c_long = 1_000_000;
 
 /// # Safety
@@ -271,11 +272,11 @@ unsafe fn pause() {
     };
 }
 
-/// The program is not where it was at the call.
+/// Executes the held file: the program has been moved or removed since the call.
 ///
 /// # Safety
 /// Only in a cloned child.
-unsafe fn exec_held(plan: &Plan) {
+unsafe fn exec_held(plan: &ChildPlan) {
     let exec = || {
         // SAFETY: as in `exec`.
         unsafe {
@@ -291,7 +292,7 @@ unsafe fn exec_held(plan: &Plan) {
     };
     exec();
     if errno() == libc::ENOENT {
-        // The interpreter of a script opens it again, by its descriptor.
+        // A script's interpreter reopens it, by its descriptor.
         // SAFETY: no memory is passed.
         unsafe { libc::fcntl(plan.program, libc::F_SETFD, 0) };
         exec();

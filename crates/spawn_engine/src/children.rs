@@ -1,4 +1,4 @@
-//! The children of this process, and what watches them.
+//! The children of this process, and the epoll instance that watches them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +41,7 @@ impl Children {
         }
     }
 
-    /// Those that report to `inbox`.
+    /// Returns the children that report to `inbox`.
     pub fn of(&self, inbox: &Arc<Inbox>) -> Vec<Arc<Child>> {
         lock(&self.by_id)
             .values()

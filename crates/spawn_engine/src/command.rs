@@ -1,4 +1,4 @@
-//! A request on its way to a spawner thread, and laid out in memory for a child that may not allocate.
+//! A request on its way to a spawner thread, and its layout in memory for a child that may not allocate.
 
 use std::ffi::CStr;
 use std::os::fd::OwnedFd;
@@ -13,24 +13,24 @@ use crate::sys::{self, Errno};
 
 const SHELL: &[u8] = b"/bin/sh\0";
 
-/// Descriptors by their place in stdio.
-pub(crate) type Ends = Vec<Option<OwnedFd>>;
+/// Descriptors, indexed by stdio entry.
+pub(crate) type StdioFds = Vec<Option<OwnedFd>>;
 
 /// A request with its descriptors opened, on its way to a spawner thread.
 pub(crate) struct Command {
     pub request: Request,
-    /// What the child gets, by descriptor; `None` is "ignore".
-    pub far_ends: Ends,
-    /// What was there at the call, see [`crate::lookup`].
+    /// The child's ends, by descriptor; `None` is "ignore".
+    pub far_ends: StdioFds,
+    /// The files found at the call, see [`crate::lookup`].
     pub found: Found,
     /// The name of the child's tree, see [`crate::tree`].
     pub tree: Option<String>,
-    /// The nice value of the thread that asked, as it was then.
+    /// The nice value of the requesting thread at the call.
     pub nice: i32,
 }
 
 /// Opens the descriptors of `stdio`: near ends for us, far ends for the child.
-pub(crate) fn open_stdio(stdio: &[Stdio]) -> Result<(Ends, Ends), Errno> {
+pub(crate) fn open_stdio(stdio: &[Stdio]) -> Result<(StdioFds, StdioFds), Errno> {
     let mut far_ends = Vec::with_capacity(stdio.len().max(3));
     let mut near_ends = Vec::with_capacity(stdio.len());
     for entry in stdio {
@@ -58,7 +58,7 @@ pub(crate) struct Tables {
     pub shell_argv: Vec<*const c_char>,
     /// The paths to try, in order.
     pub candidates: Vec<*const c_char>,
-    /// What `candidates` points into, besides the request.
+    /// Backing memory of `candidates`, besides the request.
     _searched: Vec<Vec<u8>>,
 }
 
@@ -89,8 +89,8 @@ impl Tables {
     }
 }
 
-/// The files a name can mean, from the first that exists on: asking for a file costs a quarter of failing to start it.
-/// When there is none, all are tried, for the right error.
+/// Returns the files a name can mean, starting with the first that exists: checking a file costs a quarter of failing to start
+/// it. If none exists, all are tried, to get the right error.
 fn search(name: &[u8], path: &[u8], is_our_folder: bool) -> Vec<Vec<u8>> {
     let all = || {
         path.split(|&byte| byte == b':')
@@ -119,7 +119,7 @@ mod tests {
     use std::sync::Arc;
 
     fn text(pointer: *const c_char) -> String {
-        // SAFETY: the tables under test point at NUL-ended strings that are still alive.
+        // SAFETY: the tables under test point at NUL-terminated strings that are still alive.
         unsafe { CStr::from_ptr(pointer) }
             .to_str()
             .unwrap()

@@ -1,4 +1,4 @@
-//! The threads and the children of this process: one engine, whatever the number of ports.
+//! The threads and the children of this process: one engine for any number of ports.
 
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, OnceLock};
@@ -14,7 +14,7 @@ use crate::reaper;
 use crate::spawner::Spawner;
 use crate::sys::{self, Errno, lock};
 
-/// Two keep a core each in the kernel; more only wait for the same memory map.
+/// Two threads keep one core each busy in the kernel; more would only wait for the same memory map.
 const SPAWNERS: usize = 2;
 
 pub(crate) struct Engine {
@@ -26,17 +26,17 @@ pub(crate) struct Engine {
 
 static ENGINE: OnceLock<&'static Engine> = OnceLock::new();
 
-/// Whether this kernel and this process can run the engine, which is started by asking.
+/// Returns `Ok` if this kernel and this process can run the engine, and starts it.
 ///
 /// # Errors
-/// ENOSYS on a kernel that cannot signal pidfds and wait for them, what clone says where a child cannot share our memory, or what
-/// kept the threads from starting.
+/// ENOSYS on a kernel that cannot signal pidfds and wait for them, the error of clone if a child cannot share our memory, or the
+/// error that kept the threads from starting.
 pub fn supported() -> Result<(), Errno> {
     Engine::get().map(drop)
 }
 
-/// Reaps orphans from now on, where they are given to this process because it is the first of its namespace, or a subreaper.
-/// Whether it is, and can tell them from processes that somebody waits for.
+/// Starts reaping orphans if this process adopts them, as the first of its namespace or as a subreaper. Returns true if it does,
+/// and can tell them from processes that other code waits for.
 ///
 /// # Errors
 /// The error number of a thread that cannot start.
@@ -46,7 +46,7 @@ pub fn reap_orphans() -> Result<bool, Errno> {
 }
 
 impl Engine {
-    /// The engine, which is started by the first that asks. A start that fails leaves nothing behind, and the next that asks tries
+    /// Returns the engine, started by the first caller. A start that fails leaves nothing allocated, and the next call tries
     /// again.
     pub fn get() -> Result<&'static Self, Errno> {
         static ALONE: Mutex<()> = Mutex::new(());
@@ -92,7 +92,7 @@ impl Engine {
     }
 }
 
-/// Threads that wait for their engine, and end where there will be none.
+/// Threads that wait for their engine, and end if its start fails.
 #[derive(Default)]
 struct Threads(Vec<(Sender<&'static Engine>, JoinHandle<()>)>);
 
@@ -139,7 +139,7 @@ extern "C" fn at_exit() {
         if engine.process == std::process::id() {
             engine.spawner.flush(None);
             engine.killer.flush();
-            group::remove_left();
+            group::remove_leftover();
         }
     }
 }

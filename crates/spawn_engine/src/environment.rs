@@ -1,4 +1,4 @@
-//! The environment of a child, laid out once for all children that get it.
+//! The environment of a child, laid out once for all children that share it.
 
 use std::fmt;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use libc::c_char;
 
-/// What glibc searches when there is no PATH.
+/// The path glibc searches when PATH is missing.
 const DEFAULT_PATH: &[u8] = b"/bin:/usr/bin";
 const PATH: &[u8] = b"PATH=";
 
@@ -21,17 +21,17 @@ pub struct Environment {
 struct Layout {
     /// Null-terminated, as `execve` takes it.
     table: Vec<*const c_char>,
-    /// Where the value of PATH is.
+    /// The range of PATH's value.
     path: Option<Range<usize>>,
 }
 
-// SAFETY: the pointers are into the block beside them, which nothing changes or moves.
+// SAFETY: the pointers refer to the block beside them, which nothing changes or moves.
 unsafe impl Send for Layout {}
 // SAFETY: as above.
 unsafe impl Sync for Layout {}
 
 impl Environment {
-    /// From `KEY=value` strings, each ended by a NUL, one after the other.
+    /// Creates an environment from `KEY=value` strings, each NUL-terminated, one after the other.
     #[must_use]
     pub fn new(block: Vec<u8>) -> Self {
         Self {
@@ -50,7 +50,7 @@ impl Environment {
         &self.layout().table
     }
 
-    /// Where a program is looked for: the child's own PATH decides, as execvp does after `environ` was set.
+    /// Returns the search path for programs: the child's own PATH decides, as with execvp after `environ` was set.
     pub(crate) fn path(&self) -> &[u8] {
         match &self.layout().path {
             Some(range) => &self.block[range.clone()],
@@ -67,13 +67,13 @@ impl Environment {
 }
 
 impl fmt::Debug for Environment {
-    /// Values are often secrets.
+    /// Omits the values, which are often secrets.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "Environment({} bytes)", self.block.len())
     }
 }
 
-/// Strings, each ended by a NUL, as a null-terminated table.
+/// Builds a null-terminated table of NUL-terminated strings.
 pub(crate) fn pointers(block: &[u8]) -> Vec<*const c_char> {
     let strings = block.split_inclusive(|&byte| byte == 0);
     let mut table: Vec<*const c_char> = strings.map(|text| text.as_ptr().cast()).collect();

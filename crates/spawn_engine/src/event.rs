@@ -1,12 +1,12 @@
-//! The events that a port gets.
+//! The events that a port receives.
 
 use crate::measure::Figures;
 use crate::sys::Errno;
 
-/// Something that happened to a child, in the order it happened. `stream` is the index in the child's stdio.
+/// An event of a child, in the order it happened. `stream` is the index in the child's stdio.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The program runs. Sent only if requested with [`crate::Port::announce`] before it did.
+    /// The program runs. Sent only if requested with [`crate::Port::announce`] before the start.
     Started {
         /// The child.
         id: u64,
@@ -15,27 +15,27 @@ pub enum Event {
     Failed {
         /// The child.
         id: u64,
-        /// Why.
+        /// The error number.
         error: Errno,
     },
     /// The process ended and was reaped.
     Exited {
         /// The child.
         id: u64,
-        /// What its number was.
+        /// Its former process id.
         pid: i32,
         /// Exit code; 0 when a signal ended it.
         code: i32,
         /// The signal, or 0.
         signal: i32,
     },
-    /// The process can no longer be watched, or ended without telling how.
+    /// The process can no longer be watched, or ended without a known status.
     Lost {
         /// The child.
         id: u64,
         /// Its id.
         pid: i32,
-        /// Why; ECHILD when somebody else in this process has waited for it.
+        /// The error number; ECHILD if other code in this process has waited for it.
         error: Errno,
     },
     /// The figures so far, for requests that ask for them: sent at the start of the program and before its end.
@@ -59,7 +59,7 @@ pub enum Event {
         /// Never empty.
         bytes: Vec<u8>,
     },
-    /// A stream ended and is closed. `bytes` is what a collected stream gathered, empty otherwise.
+    /// A stream ended and is closed. `bytes` holds the output of a collected stream, and is empty otherwise.
     Ended {
         /// The child.
         id: u64,
@@ -70,29 +70,27 @@ pub enum Event {
         /// 0, or the error that ended the reading.
         error: Errno,
     },
-    /// A collected stream has more than its limit; it is no longer read.
+    /// A collected stream exceeded its limit, and reading from it has stopped.
     Overflowed {
         /// The child.
         id: u64,
         /// The stream.
         stream: u16,
-        /// Everything collected, the excess included.
+        /// Everything collected, including the excess.
         bytes: Vec<u8>,
     },
 }
 
 impl Event {
-    /// Whether a process has ended.
     pub(crate) fn is_exit(&self) -> bool {
         matches!(self, Self::Exited { .. } | Self::Lost { .. })
     }
 
-    /// Whether a process has been started, or could not be.
+    /// Returns true once a process runs, or has failed to start.
     pub(crate) fn is_start(&self) -> bool {
         matches!(self, Self::Started { .. } | Self::Failed { .. })
     }
 
-    /// Whom it is about.
     pub(crate) fn child(&self) -> u64 {
         match self {
             Self::Started { id }
@@ -107,7 +105,6 @@ impl Event {
         }
     }
 
-    /// Whether this is about that stream.
     pub(crate) fn is_of(&self, child: u64, index: u16) -> bool {
         matches!(
             self,

@@ -1,8 +1,8 @@
-//! A control group (cgroup v2) for a child and its descendants, where this process may make one: the kernel ends all of a group
-//! at once, also those that fork meanwhile.
+//! A control group (cgroup v2) for a child and its descendants, if this process may create one: the kernel ends all of a group at
+//! once, including processes forked meanwhile.
 //!
-//! The folder of a group lies in that of our own group and is removed once it is empty. One that a process left behind, because
-//! it ended first, is removed by the next.
+//! The folder of a group lies in that of our own group and is removed once it is empty. A folder left by a process that ended
+//! first is removed by the next process.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use crate::sys::lock;
 const PREFIX: &str = "redline-";
 
 /// Groups that were not empty when their child ended.
-static LEFT: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+static NOT_EMPTY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
@@ -22,36 +22,35 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Makes the group of that name; `None` where this process may not.
+    /// Creates the group of that name; `None` if this process lacks the permission.
     pub fn create(name: &str) -> Option<Self> {
         let base = base()?;
-        remove_left();
+        remove_leftover();
         let path = base.join(format!("{PREFIX}{name}"));
         fs::create_dir(&path).ok()?;
         Some(Self { path })
     }
 
-    /// The group of that name, if it exists.
     pub fn find(name: &str) -> Option<Self> {
         let path = base()?.join(format!("{PREFIX}{name}"));
         path.is_dir().then_some(Self { path })
     }
 
-    /// Where a process writes `0` to become a member.
-    pub fn door(&self) -> Option<OwnedFd> {
+    /// Opens the file to which a process writes `0` to become a member.
+    pub fn membership_file(&self) -> Option<OwnedFd> {
         let file = fs::OpenOptions::new()
             .write(true)
             .open(self.path.join("cgroup.procs"));
         file.ok().map(OwnedFd::from)
     }
 
-    /// Kills every member, and what they fork meanwhile.
+    /// Kills every member, including processes they fork meanwhile.
     pub fn kill(&self) {
         let _ = fs::write(self.path.join("cgroup.kill"), "1");
     }
 
-    /// True for a member, by its `/proc/PID/cgroup`.
-    pub fn has(&self, membership: &str) -> bool {
+    /// Returns true for a member, by its `/proc/PID/cgroup`.
+    pub fn contains(&self, membership: &str) -> bool {
         let Some(name) = self.path.file_name().and_then(|name| name.to_str()) else {
             return false;
         };
@@ -61,24 +60,24 @@ impl Group {
             .any(|path| path.split('/').any(|part| part == name))
     }
 
-    /// Removes it, now or once it is empty.
+    /// Removes the group, now or once it is empty.
     pub fn remove(self) {
-        if is_left(fs::remove_dir(&self.path)) {
-            lock(&LEFT).push(self.path);
+        if is_not_empty(fs::remove_dir(&self.path)) {
+            lock(&NOT_EMPTY).push(self.path);
         }
     }
 }
 
-fn is_left(removed: std::io::Result<()>) -> bool {
+fn is_not_empty(removed: std::io::Result<()>) -> bool {
     removed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
 }
 
-/// Removes those that are empty by now.
-pub(crate) fn remove_left() {
-    lock(&LEFT).retain(|path| is_left(fs::remove_dir(path)));
+/// Removes the remaining groups that are empty by now.
+pub(crate) fn remove_leftover() {
+    lock(&NOT_EMPTY).retain(|path| is_not_empty(fs::remove_dir(path)));
 }
 
-/// The folder of our own group, if groups can be made and killed there.
+/// Returns the folder of our own group, if groups can be created and killed there.
 fn base() -> Option<&'static Path> {
     static BASE: OnceLock<Option<PathBuf>> = OnceLock::new();
     BASE.get_or_init(find_base).as_deref()
@@ -96,7 +95,7 @@ fn find_base() -> Option<PathBuf> {
     })?;
     let own = Path::new("/").join(own);
     let base = Path::new(mount).join(own.strip_prefix(root).ok()?);
-    // Those of processes that are gone; one with members stays.
+    // Groups of processes that have ended; a group with members stays.
     for entry in fs::read_dir(&base).ok()?.flatten() {
         if entry.file_name().to_string_lossy().starts_with(PREFIX) {
             let _ = fs::remove_dir(entry.path());
@@ -121,9 +120,9 @@ mod tests {
         let group = Group {
             path: PathBuf::from("/sys/fs/cgroup/a/redline-x-1"),
         };
-        assert!(group.has("4:memory:/\n0::/a/redline-x-1\n"));
-        assert!(group.has("0::/a/redline-x-1/below\n"));
-        assert!(!group.has("0::/a/redline-x-12\n"));
-        assert!(!group.has("3:pids:/a/redline-x-1\n0::/\n"));
+        assert!(group.contains("4:memory:/\n0::/a/redline-x-1\n"));
+        assert!(group.contains("0::/a/redline-x-1/below\n"));
+        assert!(!group.contains("0::/a/redline-x-12\n"));
+        assert!(!group.contains("3:pids:/a/redline-x-1\n0::/\n"));
     }
 }

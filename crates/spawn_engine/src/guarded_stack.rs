@@ -10,7 +10,8 @@ const USABLE: usize = 64 * 1024;
 /// the child shares until exec.
 pub(crate) struct GuardedStack {
     base: *mut libc::c_void,
-    /// One page of this kernel: of less, `mprotect` would make a whole one inaccessible, which is 64 KiB on some arm64.
+    /// One page of this kernel: with a smaller size, `mprotect` would make a whole page inaccessible, which is 64 KiB on some
+    /// arm64.
     guard: usize,
 }
 
@@ -24,7 +25,7 @@ impl GuardedStack {
         Self::above(usize::try_from(page).map_err(|_| libc::EINVAL)?)
     }
 
-    /// `guard` is a multiple of the page's size.
+    /// Creates a stack above a guard, whose size is a multiple of the page size.
     fn above(guard: usize) -> Result<Self, Errno> {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_STACK;
         // SAFETY: a fresh anonymous mapping touches no existing memory.
@@ -49,7 +50,7 @@ impl GuardedStack {
         Ok(stack)
     }
 
-    /// Where a downward stack starts; aligned, because the mapping is.
+    /// Returns the start of a downward stack; aligned, because the mapping is.
     pub fn top(&self) -> *mut libc::c_void {
         // SAFETY: one past the end of the mapping.
         unsafe { self.base.byte_add(self.guard + USABLE) }
@@ -67,7 +68,7 @@ impl Drop for GuardedStack {
 mod tests {
     use super::*;
 
-    /// How much can be written below `top`: where the mapping above the inaccessible one begins, as the kernel lists it.
+    /// Returns the writable bytes below `top`, from the mapping that the kernel lists above the inaccessible one.
     fn usable(stack: &GuardedStack) -> usize {
         let top = stack.top() as usize;
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();

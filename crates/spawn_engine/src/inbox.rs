@@ -1,4 +1,4 @@
-//! Where a port's events wait for it.
+//! The queue of a port's events.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Mutex;
@@ -11,16 +11,16 @@ use crate::turns::Turns;
 
 type Wake = Box<dyn Fn() + Send + Sync>;
 
-/// How far back to look for bytes of the same stream.
+/// Number of recent events searched for bytes of the same stream.
 const MERGE_WINDOW: usize = 16;
 
 pub(crate) struct Inbox {
     events: Mutex<VecDeque<Event>>,
-    /// Whose events wait for the starts of others.
+    /// Children whose events wait for the starts of others.
     turns: Mutex<Turns>,
-    /// `None` once the port is closed. Held locked while it is called, so that it is not called afterwards.
+    /// `None` once the port is closed. The lock is held during the call, so that no call happens after the close.
     wake: Mutex<Option<Wake>>,
-    /// How often the port has looked at descriptors of its own.
+    /// The port's number of looks at its own descriptors.
     looks: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl Inbox {
         }
     }
 
-    /// The same before the exit of `child`, if nobody has seen that yet; otherwise returns the event.
+    /// Pushes the event before the exit of `child`, if the port has not taken that yet; otherwise returns the event.
     pub fn push_before_exit(&self, child: u64, event: Event) -> Option<Event> {
         let mut events = lock(&self.events);
         let exit = events
@@ -68,9 +68,9 @@ impl Inbox {
         self.looks.load(Ordering::Acquire)
     }
 
-    /// Puts the ends of processes behind what else waits, in the order of their starts: that is how a loop hears of them that
-    /// looks at signals last, and then at each of its children. What came after the end of its own process stays behind it. How
-    /// many events wait.
+    /// Moves the ends of processes after the other waiting events, in the order of their starts: the order in which a loop that
+    /// handles signals last, and then checks each of its children, reports them. Events that came after the end of their own
+    /// process stay after it. Returns the number of waiting events.
     pub fn put_exits_last(&self) -> usize {
         let mut events = lock(&self.events);
         if events.iter().any(Event::is_exit) {
@@ -94,30 +94,30 @@ impl Inbox {
         events.len()
     }
 
-    /// A child of the present turn.
-    pub fn note_child(&self, child: u64) {
+    /// Adds a child to the present turn.
+    pub fn add_child(&self, child: u64) {
         lock(&self.turns).add(self.looks(), child);
     }
 
-    /// [`Event::Started`] or [`Event::Failed`] is going to come for this child of the present turn, and before the events of others
-    /// of it.
+    /// Notes that the caller waits for [`Event::Started`] or [`Event::Failed`] of this child: events of the other children of its
+    /// turn come after it.
     pub fn expect_start(&self, child: u64) {
         lock(&self.turns).expect_start(child);
     }
 
-    /// The oldest event that need not wait for a start. The others stay, so that a request for a stream in between finds all of its
-    /// bytes here.
+    /// Returns the oldest event that need not wait for a start. The others stay, so that a request for a stream in between finds
+    /// all of its bytes here.
     pub fn next(&self) -> Option<Event> {
         let mut events = lock(&self.events);
         let mut turns = lock(&self.turns);
         let next = events.iter().position(|event| !turns.holds(event))?;
         let event = events.remove(next)?;
-        turns.see(&event);
+        turns.event_taken(&event);
         Some(event)
     }
 
-    /// The events of one stream alone, for a reader that will not wait for its turn.
-    pub fn take_of(&self, child: u64, stream: u16) -> Vec<Event> {
+    /// Takes the events of one stream alone, for a reader that will not wait for its turn.
+    pub fn take_stream_events(&self, child: u64, stream: u16) -> Vec<Event> {
         let mut found = Vec::new();
         lock(&self.events).retain_mut(|event| {
             let is_of_stream = event.is_of(child, stream);
@@ -129,8 +129,8 @@ impl Inbox {
         found
     }
 
-    /// Forgets the failure of a child that the caller learned in another way.
-    pub fn take_failure(&self, child: u64) {
+    /// Forgets the failure of a child that the caller learned otherwise.
+    pub fn remove_failure(&self, child: u64) {
         lock(&self.events)
             .retain(|event| !matches!(event, Event::Failed { id, .. } if *id == child));
     }
@@ -145,7 +145,7 @@ impl Inbox {
     }
 }
 
-/// Bytes that JavaScript has not seen yet grow in place: one larger chunk costs it less than two.
+/// Appends bytes to an undelivered event of the same stream: one larger chunk costs JavaScript less than two.
 fn merge(events: &mut VecDeque<Event>, event: Event) -> Option<Event> {
     let Event::Data { id, stream, bytes } = event else {
         return Some(event);
@@ -207,15 +207,15 @@ mod tests {
     #[test]
     fn children_of_one_turn_have_all_started_before_anything_is_heard_of_one() {
         let inbox = Inbox::new(Box::new(|| {}));
-        inbox.note_child(1);
+        inbox.add_child(1);
         inbox.look();
         for child in [2, 3, 5] {
-            inbox.note_child(child);
+            inbox.add_child(child);
         }
         inbox.expect_start(3);
         inbox.expect_start(5);
         inbox.look();
-        inbox.note_child(6);
+        inbox.add_child(6);
         for event in [
             ended(2),
             started(3),

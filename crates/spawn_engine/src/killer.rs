@@ -1,4 +1,4 @@
-//! Ends trees on threads of their own: a look at all processes takes milliseconds, and a grace period as long as it takes.
+//! Ends trees on threads of their own: examining all processes takes milliseconds, and a grace period takes its full length.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -8,43 +8,43 @@ use std::time::{Duration, Instant};
 use crate::sys::{Errno, lock};
 use crate::tree::Tree;
 
-/// How soon the ends of processes are looked for at first, and at last.
+/// First and last pause between checks for the ends of processes.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
-/// How long the end of this process waits for signals that have not been sent.
-const FLUSH: Duration = Duration::from_secs(10);
+/// Max wait, at the exit of this process, for signals that have not been sent.
+const MAX_FLUSH: Duration = Duration::from_secs(10);
 
 /// A signal for a whole tree.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Blow {
+pub(crate) struct TreeSignal {
     pub signal: i32,
-    /// How long the processes may take to end; then they are killed.
+    /// Time for the processes to end before they are killed.
     pub grace: Duration,
 }
 
-/// The trees that are being ended, by their children, and the blows that have not been dealt.
+/// The trees being terminated, by their children, and the signals not sent yet.
 #[derive(Default)]
 pub(crate) struct Killer {
-    blows: Mutex<HashMap<u64, VecDeque<Blow>>>,
+    requests: Mutex<HashMap<u64, VecDeque<TreeSignal>>>,
     changed: Condvar,
 }
 
 impl Killer {
-    /// Ends a tree: `on_end` is called on another thread once it has ended. One that is being ended already gets the blow as
-    /// well, and no further `on_end`.
+    /// Ends a tree: `on_end` is called on another thread once it has ended. A tree already being terminated receives the signal
+    /// as well, without a further `on_end`.
     pub fn end(
         &'static self,
         id: u64,
         tree: impl FnOnce() -> Tree + Send + 'static,
-        blow: Blow,
+        request: TreeSignal,
         on_end: impl FnOnce() + Send + 'static,
     ) -> Result<(), Errno> {
-        let mut blows = lock(&self.blows);
-        if let Some(waiting) = blows.get_mut(&id) {
-            waiting.push_back(blow);
+        let mut requests = lock(&self.requests);
+        if let Some(waiting) = requests.get_mut(&id) {
+            waiting.push_back(request);
             self.changed.notify_all();
             return Ok(());
         }
-        blows.insert(id, VecDeque::from([blow]));
+        requests.insert(id, VecDeque::from([request]));
         let started = thread::Builder::new()
             .name("spawn-killer".into())
             .stack_size(256 * 1024)
@@ -54,17 +54,17 @@ impl Killer {
                 on_end();
             });
         started.map(drop).map_err(|error| {
-            blows.remove(&id);
+            requests.remove(&id);
             error.raw_os_error().unwrap_or(libc::EAGAIN)
         })
     }
 
-    /// Blocks until every signal that was asked for has been sent.
+    /// Blocks until every requested signal has been sent.
     pub fn flush(&self) {
         let _ = self
             .changed
-            .wait_timeout_while(lock(&self.blows), FLUSH, |blows| {
-                blows.values().any(|waiting| !waiting.is_empty())
+            .wait_timeout_while(lock(&self.requests), MAX_FLUSH, |requests| {
+                requests.values().any(|waiting| !waiting.is_empty())
             });
     }
 
@@ -72,24 +72,25 @@ impl Killer {
         let mut deadline = None;
         let mut pause = PAUSES.0;
         loop {
-            let next = lock(&self.blows)[&id].front().copied();
-            if let Some(blow) = next {
+            let next = lock(&self.requests)[&id].front().copied();
+            if let Some(request) = next {
                 pause = PAUSES.0;
-                deadline = Some(deal(&mut tree, blow, deadline));
-                lock(&self.blows).entry(id).or_default().pop_front();
+                deadline = Some(signal_tree(&mut tree, request, deadline));
+                lock(&self.requests).entry(id).or_default().pop_front();
                 self.changed.notify_all();
             }
             let is_over = is_over(&mut tree, deadline);
-            let mut blows = lock(&self.blows);
-            if blows[&id].is_empty() {
+            let mut requests = lock(&self.requests);
+            if requests[&id].is_empty() {
                 if is_over {
-                    blows.remove(&id);
+                    requests.remove(&id);
                     return;
                 }
-                let is_idle = |blows: &mut HashMap<u64, VecDeque<Blow>>| blows[&id].is_empty();
+                let is_idle =
+                    |requests: &mut HashMap<u64, VecDeque<TreeSignal>>| requests[&id].is_empty();
                 let _ = self
                     .changed
-                    .wait_timeout_while(blows, pause, is_idle)
+                    .wait_timeout_while(requests, pause, is_idle)
                     .unwrap_or_else(PoisonError::into_inner);
                 pause = (pause * 2).min(PAUSES.1);
             }
@@ -97,9 +98,9 @@ impl Killer {
     }
 }
 
-/// The same on the calling thread.
-pub(crate) fn end_now(mut tree: Tree, blow: Blow) {
-    let deadline = Some(deal(&mut tree, blow, None));
+/// Ends a tree on the calling thread.
+pub(crate) fn end_now(mut tree: Tree, request: TreeSignal) {
+    let deadline = Some(signal_tree(&mut tree, request, None));
     let mut pause = PAUSES.0;
     while !is_over(&mut tree, deadline) {
         thread::sleep(pause);
@@ -107,13 +108,13 @@ pub(crate) fn end_now(mut tree: Tree, blow: Blow) {
     }
 }
 
-/// Sends the signal. What still runs at the time that is returned is killed.
-fn deal(tree: &mut Tree, blow: Blow, before: Option<Instant>) -> Instant {
-    if blow.signal == libc::SIGKILL {
+/// Sends the signal. Processes still running at the returned time are killed.
+fn signal_tree(tree: &mut Tree, request: TreeSignal, before: Option<Instant>) -> Instant {
+    if request.signal == libc::SIGKILL {
         return Instant::now();
     }
-    tree.signal(blow.signal);
-    let end = Instant::now() + blow.grace;
+    tree.signal(request.signal);
+    let end = Instant::now() + request.grace;
     before.map_or(end, |before| before.min(end))
 }
 

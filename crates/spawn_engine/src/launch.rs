@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
 use libc::{c_int, c_void};
 
-use crate::child_main::{Plan, child_main};
+use crate::child_main::{ChildPlan, child_main};
 use crate::command::{Command, Tables};
 use crate::group::Group;
 use crate::guarded_stack::GuardedStack;
@@ -14,27 +14,26 @@ use crate::measure::own_peak_kib;
 use crate::reaper;
 use crate::sys::{self, Errno, SignalMask, errno, lock};
 
-/// The child borrows our memory and this thread's time until it execs or exits.
+/// The child borrows our memory and suspends this thread until it execs or exits.
 const FLAGS: c_int = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD | libc::SIGCHLD;
 
-/// A running child.
 pub(crate) struct Launched {
     pub pid: i32,
     pub pidfd: OwnedFd,
-    /// The peak of our own memory at the start, which hides a smaller one of the child, see [`crate::Usage`]; 0 unless asked for.
+    /// Our own memory peak at the start, which hides a smaller one of the child, see [`crate::Usage`]; 0 unless requested.
     pub floor_kib: u64,
 }
 
-/// What every child inherits besides its own: descriptors that this process was started with and that Node has left
-/// inheritable. `None` when a child cannot leave the others behind.
+/// Returns the descriptors that every child inherits besides its own: this process was started with them, and Node has left them
+/// inheritable. `None` if a child cannot drop the others.
 fn inherited() -> Option<&'static [RawFd]> {
     static INHERITED: OnceLock<Option<Vec<RawFd>>> = OnceLock::new();
     INHERITED
-        .get_or_init(|| sys::can_leave_table().then(sys::inheritable))
+        .get_or_init(|| sys::can_unshare_table().then(sys::inheritable))
         .as_deref()
 }
 
-/// The descriptors a child needs before exec, in order.
+/// Returns the descriptors a child needs before exec, in order.
 fn needed(far_ends: &[RawFd], others: &[RawFd], inherited: &[RawFd]) -> Vec<RawFd> {
     let mut needed = [far_ends, others, inherited].concat();
     needed.retain(|&fd| fd > 2);
@@ -43,8 +42,8 @@ fn needed(far_ends: &[RawFd], others: &[RawFd], inherited: &[RawFd]) -> Vec<RawF
     needed
 }
 
-/// Whether [`launch`] works here, by a child that ends at once. An emulator of another processor refuses its flags, or copies
-/// the memory that the child has to share.
+/// Checks that [`launch`] works here, with a child that ends at once. An emulator of another processor refuses its flags, or
+/// copies the memory that the child has to share.
 pub(crate) fn can_launch() -> Result<(), Errno> {
     extern "C" fn main(has_run: *mut c_void) -> c_int {
         // SAFETY: the parent passes a `bool` of its own and is suspended until this process exits.
@@ -87,13 +86,14 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     let raw = |fd: &Option<Arc<OwnedFd>>| fd.as_ref().map_or(-1, |fd| fd.as_raw_fd());
     let (folder, program) = (raw(&command.found.folder), raw(&command.found.program));
     let group = command.tree.as_deref().and_then(Group::create);
-    let held = group.and_then(|group| group.door());
-    let door = held.as_ref().map_or(-1, AsRawFd::as_raw_fd);
+    let held = group.and_then(|group| group.membership_file());
+    let group_fd = held.as_ref().map_or(-1, AsRawFd::as_raw_fd);
     let needed =
-        inherited().map(|inherited| needed(&far_ends, &[folder, program, door], inherited));
-    // A child that becomes another user makes the memory it borrows, ours, undumpable: one at a time, and it is restored after.
+        inherited().map(|inherited| needed(&far_ends, &[folder, program, group_fd], inherited));
+    // A child that becomes another user makes the memory it borrows, ours, undumpable: such starts run one at a time, and restore
+    // the setting afterwards.
     let dumpable = (request.uid.is_some() || request.gid.is_some()).then(Dumpable::keep);
-    let mut plan = Plan {
+    let mut plan = ChildPlan {
         argv: tables.argv.as_ptr(),
         envp: request.env.table().as_ptr(),
         shell_argv: tables.shell_argv.as_mut_ptr(),
@@ -110,7 +110,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         uid: request.uid,
         gid: request.gid,
         nice: (command.nice != sys::niceness(0)).then_some(command.nice),
-        door,
+        group_fd,
         parent: request
             .extras
             .dies_with_parent
@@ -129,7 +129,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
         let pid = libc::clone(child_main, stack.top(), flags, plan.cast(), &raw mut pidfd);
         (pid, if pid < 0 { errno() } else { 0 })
     };
-    let (pid, error) = reaper::known(clone);
+    let (pid, error) = reaper::record_launch(clone);
     if error != 0 {
         return Err(error);
     }
@@ -154,7 +154,7 @@ pub(crate) fn launch(command: &Command, stack: &GuardedStack) -> Result<Launched
     }
 }
 
-/// Whether this process leaves a core dump and can be traced by its user, kept as it is until dropped.
+/// Keeps this process's dumpable setting (core dumps, tracing by its user), and restores it when dropped.
 struct Dumpable {
     was: c_int,
     _alone: MutexGuard<'static, ()>,

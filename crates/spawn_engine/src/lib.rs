@@ -1,12 +1,12 @@
 //! Starts, reads and reaps processes off the calling thread.
 //!
-//! A caller opens a [`Port`], asks it to [`Port::spawn`], and goes on. Spawner threads clone with
-//! `CLONE_VM | CLONE_VFORK`, so nothing is copied however large the process is; one reactor thread waits on the
-//! pidfds and the pipes; what happened comes back as [`Event`]s, and the port is woken once per batch.
+//! A caller opens a [`Port`], requests processes with [`Port::spawn`], and goes on. Spawner threads clone with
+//! `CLONE_VM | CLONE_VFORK`, so nothing is copied however large the process is; one reactor thread waits on the pidfds and the
+//! pipes; the results come back as [`Event`]s, and the port is woken once per batch.
 //!
 //! [`run`] does all of it on the calling thread, for one process from its start to its end.
 //!
-//! Linux 5.4 or newer. The crate knows nothing of Node: `cargo test` needs no JavaScript.
+//! Linux 5.4 or newer. The crate does not depend on Node: `cargo test` needs no JavaScript.
 #![cfg(target_os = "linux")]
 
 mod block;

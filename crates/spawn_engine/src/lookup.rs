@@ -1,7 +1,7 @@
-//! What a request names in the file system, held from the call on.
+//! The files a request names, held open from the call on.
 //!
-//! Node's `spawn` returns after the exec, so a program or a folder that is renamed or removed right after the call has
-//! served by then. Ours is queued: it holds both open, without access (`O_PATH`), until the child has them.
+//! Node's `spawn` returns after the exec, so a program or a folder that is renamed or removed right after the call has served its
+//! purpose by then. Our requests are queued: they hold both open, without access (`O_PATH`), until the child has them.
 
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -11,39 +11,42 @@ use crate::environment::Environment;
 use crate::request::Request;
 use crate::sys::{self, Errno, lock};
 
-/// Names of programs that are remembered, and files that are held.
-const REMEMBERED: usize = 64;
+/// Max remembered program names, and max held files.
+const MAX_REMEMBERED: usize = 64;
 
-/// What was found. Queued children of one program hold one descriptor of it together: the queue may be longer than the
-/// limit of descriptors.
+/// The files of a request. Queued children of one program share one descriptor of it: the queue may be longer than the limit of
+/// descriptors.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// Where the child starts, when the request says so.
+    /// The folder in which the child starts, if the request names one.
     pub folder: Option<Arc<OwnedFd>>,
     pub program: Option<Arc<OwnedFd>>,
-    /// Whether one of them is missing, or is not what it has to be: the start will fail.
+    /// True if one of them is missing or has the wrong type: the start will fail.
     pub is_doubtful: bool,
 }
 
-/// Where programs have been found, for one PATH.
+/// Locations of programs, for one PATH.
 #[derive(Default)]
-pub(crate) struct Lookup(Mutex<Memory>);
+pub(crate) struct Lookup(Mutex<Cache>);
 
 #[derive(Default)]
-struct Memory {
+struct Cache {
     path: Vec<u8>,
     files: HashMap<Vec<u8>, Vec<u8>>,
-    /// By device and inode: what is held by somebody who waits.
+    /// By device and inode: the files held by queued requests.
     held: HashMap<(libc::dev_t, libc::ino_t), Weak<OwnedFd>>,
 }
 
 impl Lookup {
+    /// Opens the files of a request.
+    ///
     /// # Errors
     /// EMFILE or ENFILE: no descriptors left.
     pub fn find(&self, request: &Request) -> Result<Found, Errno> {
         let mut found = Found::default();
         if let Some(cwd) = &request.cwd {
-            let Some(folder) = quiet(sys::open_path(None, cwd, libc::O_DIRECTORY))? else {
+            let Some(folder) = ignore_unusable(sys::open_path(None, cwd, libc::O_DIRECTORY))?
+            else {
                 found.is_doubtful = true;
                 return Ok(found);
             };
@@ -53,7 +56,7 @@ impl Lookup {
             });
         }
         let folder = found.folder.as_ref().map(|folder| folder.as_raw_fd());
-        let open = |file: &[u8]| quiet(sys::open_path(folder, file, 0));
+        let open = |file: &[u8]| ignore_unusable(sys::open_path(folder, file, 0));
         let program = if request.file.contains(&b'/') {
             open(&request.file)?
         } else {
@@ -69,14 +72,14 @@ impl Lookup {
         Ok(found)
     }
 
-    /// The descriptor of the same file that somebody holds already, otherwise this one.
+    /// Returns the descriptor of the same file that another request holds already, otherwise this one.
     fn share(&self, file: OwnedFd, status: &libc::stat) -> Arc<OwnedFd> {
         let held = &mut lock(&self.0).held;
         let identity = (status.st_dev, status.st_ino);
         if let Some(held) = held.get(&identity).and_then(Weak::upgrade) {
             return held;
         }
-        if held.len() >= REMEMBERED {
+        if held.len() >= MAX_REMEMBERED {
             held.retain(|_, file| file.strong_count() > 0);
         }
         let file = Arc::new(file);
@@ -91,12 +94,12 @@ impl Lookup {
         open: impl Fn(&[u8]) -> Result<Option<OwnedFd>, Errno>,
     ) -> Result<Option<OwnedFd>, Errno> {
         let path = env.path();
-        let mut memory = lock(&self.0);
-        if memory.path != path || memory.files.len() >= REMEMBERED {
-            memory.path = path.to_vec();
-            memory.files.clear();
+        let mut cache = lock(&self.0);
+        if cache.path != path || cache.files.len() >= MAX_REMEMBERED {
+            cache.path = path.to_vec();
+            cache.files.clear();
         }
-        if let Some(file) = memory.files.get(name)
+        if let Some(file) = cache.files.get(name)
             && let Some(program) = open(file)?
         {
             return Ok(Some(program));
@@ -105,7 +108,7 @@ impl Lookup {
             let file = join(folder, name);
             if let Some(program) = open(&file)? {
                 if file.starts_with(b"/") {
-                    memory.files.insert(name.to_vec(), file);
+                    cache.files.insert(name.to_vec(), file);
                 }
                 return Ok(Some(program));
             }
@@ -114,7 +117,7 @@ impl Lookup {
     }
 }
 
-/// The file that a name means in an entry of PATH.
+/// Joins a program's name to an entry of PATH.
 pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     let mut file = Vec::with_capacity(folder.len() + 1 + name.len());
     file.extend_from_slice(folder);
@@ -126,8 +129,8 @@ pub(crate) fn join(folder: &[u8], name: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Without what is only a reason to doubt.
-fn quiet(opened: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
+/// Drops errors that only make a request doubtful.
+fn ignore_unusable(opened: Result<OwnedFd, Errno>) -> Result<Option<OwnedFd>, Errno> {
     match opened {
         Ok(fd) => Ok(Some(fd)),
         Err(error @ (libc::EMFILE | libc::ENFILE)) => Err(error),
@@ -172,12 +175,12 @@ mod tests {
     #[test]
     fn a_remembered_file_that_is_gone_is_searched_for_again() {
         let lookup = Lookup::default();
-        let memory = Memory {
+        let cache = Cache {
             path: b"/bin".to_vec(),
             files: HashMap::from([(b"sh\0".to_vec(), b"/nowhere/sh\0".to_vec())]),
-            ..Memory::default()
+            ..Cache::default()
         };
-        *lock(&lookup.0) = memory;
+        *lock(&lookup.0) = cache;
         let request = Request {
             file: b"sh\0".to_vec(),
             env: Environment::new(b"PATH=/bin\0".to_vec()).into(),

@@ -1,11 +1,12 @@
-//! The times of a child and the resources it used, for callers that ask for them.
+//! The times of a child and the resources it used, for callers that request them.
 
 use std::time::Duration;
 
-/// When a child was asked for, taken from the queue, running and over, by CLOCK_MONOTONIC; zero for what has not happened.
+/// Times at which a child was requested, taken from the queue, started and ended, by CLOCK_MONOTONIC; zero for steps that have
+/// not happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// The request came.
+    /// The request arrived.
     pub queued: Duration,
     /// A spawner began with it.
     pub taken: Duration,
@@ -15,39 +16,39 @@ pub struct Times {
     pub ended: Duration,
 }
 
-/// What a process and the children it waited for have used.
+/// Resources used by a process and the children it waited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// CPU time outside of the kernel.
+    /// CPU time in user mode.
     pub user: Duration,
     /// CPU time in the kernel.
     pub system: Duration,
-    /// Peak of the resident memory in KiB. 0 when it is not known: the kernel counts the memory that a child borrows before its
-    /// exec, which is all of ours, so a smaller peak does not show.
+    /// Peak of the resident memory in KiB. 0 if unknown: the kernel counts the memory that a child borrows before its exec, which
+    /// is all of ours, so a smaller peak does not show.
     pub peak_kib: u64,
-    /// How often it waited for something.
+    /// Number of times it gave up the core to wait.
     pub voluntary_switches: u64,
-    /// How often another was given its core.
+    /// Number of times it lost the core to another.
     pub involuntary_switches: u64,
 }
 
-/// What was measured of one child.
+/// The measurements of one child.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Its times.
     pub times: Times,
-    /// What it used, once it has ended.
+    /// Its resource usage, once it has ended.
     pub usage: Option<Usage>,
 }
 
 impl Usage {
-    /// From what the kernel says about a process that was started when this process's own peak was `floor_kib`.
+    /// Converts the kernel's figures of a process that was started when this process's own peak was `floor_kib`.
     pub(crate) fn new(raw: &libc::rusage, floor_kib: u64) -> Self {
         let time = |value: libc::timeval| {
             Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)
         };
         let peak_kib = raw.ru_maxrss as u64;
-        // The kernel's counters of a process's pages are exact to some pages for each core.
+        // The kernel's page counters of a process are off by up to some pages per core.
         let is_known = peak_kib > floor_kib + floor_kib / 16;
         Self {
             user: time(raw.ru_utime),
@@ -59,7 +60,7 @@ impl Usage {
     }
 }
 
-/// The time by CLOCK_MONOTONIC, which Node's `process.hrtime` shows too.
+/// Returns the time of CLOCK_MONOTONIC, which Node's `process.hrtime` also uses.
 pub(crate) fn now() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
@@ -70,8 +71,8 @@ pub(crate) fn now() -> Duration {
     Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
-/// The peak of this process's resident memory since its own exec, in KiB: what a child borrows. `getrusage` would add
-/// that of our own parent.
+/// Returns the peak of this process's resident memory since its own exec, in KiB: the memory a child borrows. `getrusage` would
+/// add that of our own parent.
 pub(crate) fn own_peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status
@@ -80,7 +81,7 @@ pub(crate) fn own_peak_kib() -> u64 {
             let value = line.strip_prefix("VmHWM:")?;
             value.trim().strip_suffix(" kB")?.parse().ok()
         })
-        // Without it no peak is known.
+        // Unknown: with this floor, every peak counts as unknown.
         .unwrap_or(u64::MAX / 2)
 }
 

@@ -1,15 +1,15 @@
-//! What a caller holds: one port per JavaScript environment, one test, one thread.
+//! A caller's handle: one port per JavaScript environment, test or thread.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
 use crate::child::{Child, PROCESS};
-use crate::command::{Command, Ends};
+use crate::command::{Command, StdioFds};
 use crate::engine::Engine;
 use crate::event::Event;
 use crate::inbox::Inbox;
-use crate::killer::Blow;
+use crate::killer::TreeSignal;
 use crate::lookup::Lookup;
 use crate::request::{Request, Stdio};
 use crate::spawner::Job;
@@ -18,8 +18,8 @@ use crate::suspect;
 use crate::sys::{self, Errno, thread_id};
 use crate::tree::{self, Tree};
 
-/// Starts children and gets their events. Closing or dropping it lets its children run, closes their pipes, and still
-/// reaps them.
+/// Starts children and receives their events. After it is closed or dropped, its children keep running with their pipes closed,
+/// and are still reaped.
 pub struct Port {
     engine: &'static Engine,
     inbox: Arc<Inbox>,
@@ -27,21 +27,21 @@ pub struct Port {
     thread: i32,
 }
 
-/// A child that was accepted.
+/// An accepted child.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spawned {
     /// Its id.
     pub id: u64,
-    /// Why it could not be started, if that is known already; [`Event::Failed`] comes nevertheless.
+    /// The reason it could not be started, if known already; [`Event::Failed`] comes nevertheless.
     pub failure: Option<Errno>,
 }
 
-/// A stream given away by [`Port::take`].
+/// A stream handed over by [`Port::take`].
 #[derive(Debug)]
 pub struct Taken {
     /// The near end; `None` when the stream has ended.
     pub fd: Option<OwnedFd>,
-    /// What had been read but not seen.
+    /// Bytes read but not delivered.
     pub bytes: Vec<u8>,
 }
 
@@ -49,7 +49,7 @@ impl Port {
     /// Opens a port for the calling thread. `wake` is called from other threads, at least once after every event.
     ///
     /// # Errors
-    /// What [`crate::supported`] says.
+    /// The same as [`crate::supported`].
     pub fn open(wake: impl Fn() + Send + Sync + 'static) -> Result<Self, Errno> {
         Ok(Self {
             engine: Engine::get()?,
@@ -59,11 +59,11 @@ impl Port {
         })
     }
 
-    /// Queues a child; the descriptors of `stdio` are copied before it returns, the program and the folder are held.
+    /// Queues a child; the descriptors of `stdio` are copied before it returns, the program and the folder are held open.
     ///
     /// # Errors
-    /// A descriptor that does not exist, or no descriptors left. E2BIG for 65,535 or more stdio entries. When the request
-    /// looks like one that cannot be started, the call waits, and an error of the loud kind is returned too.
+    /// A descriptor that does not exist, or no descriptors left. E2BIG for 65,535 or more stdio entries. If the request looks as
+    /// if it cannot be started, the call waits for the outcome, and also returns an error that Node would throw.
     pub fn spawn(&self, mut request: Request) -> Result<Spawned, Errno> {
         if request.stdio.len() >= usize::from(PROCESS) {
             return Err(libc::E2BIG);
@@ -79,7 +79,7 @@ impl Port {
             streams,
             request.extras,
         ));
-        self.inbox.note_child(id);
+        self.inbox.add_child(id);
         let tree = request.mark_tree(id);
         self.engine.children.remember(&child);
         let command = Command {
@@ -98,8 +98,8 @@ impl Port {
         );
         let failure = is_doubtful.then(|| self.wait(&child).err()).flatten();
         match failure {
-            Some(error) if suspect::is_loud(error) => {
-                self.inbox.take_failure(id);
+            Some(error) if suspect::is_thrown(error) => {
+                self.inbox.remove_failure(id);
                 child.abandon(&self.engine.children.epoll);
                 self.engine.children.forget_if_over(&child);
                 return Err(error);
@@ -110,36 +110,36 @@ impl Port {
         Ok(Spawned { id, failure })
     }
 
-    /// The owner of our jobs.
+    /// Identifies the owner of our jobs.
     fn owner(&self) -> usize {
         Arc::as_ptr(&self.inbox) as usize
     }
 
     fn wait(&self, child: &Child) -> Result<i32, Errno> {
-        if !child.is_settled() {
-            self.engine.spawner.hurry(child.id);
+        if !child.is_start_finished() {
+            self.engine.spawner.prioritize(child.id);
         }
-        child.wait_settled()
+        child.wait_start_finished()
     }
 
-    /// How many events wait to be taken. From now on the ends of processes are the last of them.
+    /// Returns the number of events waiting to be taken. Exits that have arrived are moved to the end of the queue.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.inbox.put_exits_last()
     }
 
-    /// The caller is about to look at its own descriptors.
+    /// Notes that the caller is about to look at its own descriptors.
     pub fn look(&self) {
         self.inbox.look();
     }
 
-    /// How often it has.
+    /// Returns the number of those looks.
     #[must_use]
     pub fn looks(&self) -> u64 {
         self.inbox.looks()
     }
 
-    /// Whether a process that has ended was known to have when the caller began to look the last time.
+    /// Returns true if the end of a process was known when the caller last began to look.
     #[must_use]
     pub fn ended_before_look(&self, id: u64) -> bool {
         let looks = self.inbox.looks();
@@ -149,19 +149,19 @@ impl Port {
             .is_none_or(|child| child.ended_before(looks))
     }
 
-    /// The next thing that happened, except to a child that waits for the start of another.
+    /// Returns the oldest event that does not wait for the start of another child.
     #[must_use]
     pub fn next_event(&self) -> Option<Event> {
         self.inbox.next()
     }
 
-    /// Releases a child whose [`Event::Exited`] or [`Event::Failed`] has been dealt with.
+    /// Releases a child whose [`Event::Exited`] or [`Event::Failed`] has been handled.
     pub fn acknowledge(&self, id: u64) {
         self.with(id, Child::acknowledge);
     }
 
-    /// Whether the program runs already; if not, asks for [`Event::Started`], which is otherwise not worth a wake-up. What happens to
-    /// children requested since the last [`Port::look`] then waits for it.
+    /// Returns true if the program runs already; otherwise requests [`Event::Started`], which is otherwise not worth a wake-up.
+    /// Events of children requested since the last [`Port::look`] then wait for it.
     #[must_use]
     pub fn announce(&self, id: u64) -> bool {
         let is_running = self
@@ -178,7 +178,7 @@ impl Port {
     /// Blocks until the program runs, and returns its process id.
     ///
     /// # Errors
-    /// Why it could not be started. ESRCH for a child that is long over.
+    /// The error of a failed start. ESRCH for a child that is long over.
     pub fn wait_started(&self, id: u64) -> Result<i32, Errno> {
         self.engine
             .children
@@ -187,7 +187,7 @@ impl Port {
             .and_then(|child| self.wait(&child))
     }
 
-    /// Whether the process has ended, and [`Event::Exited`] has come or is about to.
+    /// Returns true if the process has ended, and [`Event::Exited`] has come or is about to.
     #[must_use]
     pub fn has_ended(&self, id: u64) -> bool {
         self.engine
@@ -199,7 +199,7 @@ impl Port {
     /// Signals the process, once it runs.
     ///
     /// # Errors
-    /// ESRCH when there is none, EINVAL for no signal, EPERM for somebody else's process.
+    /// ESRCH for a missing process, EINVAL for an invalid signal, EPERM for another user's process.
     pub fn kill(&self, id: u64, signal: i32) -> Result<(), Errno> {
         self.engine
             .children
@@ -212,11 +212,12 @@ impl Port {
     }
 
     /// Signals a child and all its descendants, and kills those that have not ended after `grace`. Then the child's pipes are at
-    /// their end, whoever holds them, and [`Event::TreeEnded`] comes. It also works for a child that has ended, if it was
-    /// `started_as_tree` ([`crate::Extras::tree`]); otherwise descendants are found as long as each has a parent among them.
+    /// their end, even if other processes hold them, and [`Event::TreeEnded`] comes. It also works for a child that has ended, if
+    /// it was `started_as_tree` ([`crate::Extras::tree`]); otherwise descendants are found as long as each has a parent among
+    /// them.
     ///
     /// # Errors
-    /// ESRCH when there is nothing to be found. What keeps a thread from starting.
+    /// ESRCH if nothing is found. The error of a thread that cannot start.
     pub fn end_tree(
         &self,
         id: u64,
@@ -245,15 +246,15 @@ impl Port {
         let tree = move || Tree::new(root, name.as_deref());
         self.engine
             .killer
-            .end(id, tree, Blow { signal, grace }, on_end)
+            .end(id, tree, TreeSignal { signal, grace }, on_end)
     }
 
-    /// Reads a stream, up to [`crate::FLOW_CREDIT`] bytes from now on.
+    /// Starts reading a stream, with a credit of [`crate::FLOW_CREDIT`] bytes.
     pub fn flow(&self, id: u64, stream: u16) {
         self.with(id, |child| child.flow(stream, &self.engine.children.epoll));
     }
 
-    /// Ends the collecting of a stream: the bytes so far, and whether it has ended. With `is_unseen`, the bytes come as an
+    /// Stops collecting a stream. Returns the bytes so far, and true if it has ended. With `is_unseen`, the bytes come as an
     /// event instead.
     #[must_use]
     pub fn uncollect(&self, id: u64, stream: u16, is_unseen: bool) -> (Vec<u8>, bool) {
@@ -263,7 +264,7 @@ impl Port {
         .unwrap_or((Vec::new(), true))
     }
 
-    /// Gives a stream away.
+    /// Hands over a stream.
     #[must_use]
     pub fn take(&self, id: u64, stream: u16) -> Taken {
         let (fd, bytes) = self
@@ -272,7 +273,7 @@ impl Port {
         Taken { fd, bytes }
     }
 
-    /// Whether a stream ended without a byte, and nobody has read from it.
+    /// Returns true if a stream ended without a byte, and nothing has been read from it.
     #[must_use]
     pub fn is_at_end(&self, id: u64, stream: u16) -> bool {
         self.engine
@@ -281,7 +282,7 @@ impl Port {
             .is_some_and(|child| child.is_at_end(stream))
     }
 
-    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     #[must_use]
     pub fn has_hung_up(&self, id: u64, stream: u16) -> bool {
         self.engine
@@ -295,20 +296,20 @@ impl Port {
         self.with(id, |child| child.close(stream, &self.engine.children.epoll));
     }
 
-    /// After the exit: closes stdin and empties untouched streams. Those of them that have not ended, which send
-    /// [`Event::Ended`].
+    /// After the exit: closes stdin and drains untouched streams. Returns those that have not ended; they send [`Event::Ended`]
+    /// later.
     #[must_use]
     pub fn drain(&self, id: u64) -> Vec<u32> {
         self.with(id, |child| child.drain(&self.engine.children.epoll))
             .unwrap_or_default()
     }
 
-    /// Blocks until every child requested of this port has been started or has failed.
+    /// Blocks until every child requested of this port has started or failed.
     pub fn flush(&self) {
         self.engine.spawner.flush(Some(self.owner()));
     }
 
-    /// The same for every port of this process.
+    /// Does the same for every port of this process.
     pub fn flush_all(&self) {
         self.engine.spawner.flush(None);
         self.engine.killer.flush();
@@ -337,8 +338,8 @@ impl Drop for Port {
     }
 }
 
-/// What a child inherits, by descriptor, three at least. Its pipes are made later.
-fn copy_inherited(stdio: &[Stdio]) -> Result<Ends, Errno> {
+/// Copies the descriptors a child inherits, three entries at least. Its pipes are created later.
+fn copy_inherited(stdio: &[Stdio]) -> Result<StdioFds, Errno> {
     let mut far_ends = stdio
         .iter()
         .map(|entry| match *entry {

@@ -1,6 +1,6 @@
 //! Processes as `/proc` shows them.
 //!
-//! A process is held by its open folder, which stands for that process alone, whatever its number is used for later: what is read
+//! A process is held by its open folder, which stands for that process alone, even if its number is reused later: everything read
 //! through it is of that process, and a signal through it reaches that process or none.
 
 use std::ffi::CStr;
@@ -16,20 +16,21 @@ pub(crate) struct Process {
     folder: OwnedFd,
 }
 
-/// What the kernel says of a process.
+/// The kernel's record of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stat {
     pub state: u8,
-    /// In the numbers of `/proc`, which may be those of another namespace than ours.
+    /// In the numbers of `/proc`, which may belong to another namespace than ours.
     pub parent: u32,
     pub threads: u64,
-    /// When it was started, in clock ticks since the boot.
+    /// Start time, in clock ticks since the boot.
     pub started: u64,
     pub is_kernel_thread: bool,
 }
 
 impl Stat {
-    /// Whether it has ended and waits for being reaped. The state is that of the first thread, which others may outlive.
+    /// Returns true for a process that has ended and is not reaped yet. The state is that of its first thread, which other
+    /// threads may outlive.
     pub fn has_ended(&self) -> bool {
         match self.state {
             b'Z' => self.threads <= 1,
@@ -44,19 +45,21 @@ impl Process {
     pub fn open(number: u32) -> Result<Self, Errno> {
         let path = format!("/proc/{number}\0");
         let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_CLOEXEC;
-        // SAFETY: the string is NUL-ended and outlives the call.
+        // SAFETY: the string is NUL-terminated and outlives the call.
         let folder = unsafe { opened(libc::open(path.as_ptr().cast(), flags)) }?;
         Ok(Self { folder })
     }
 
+    /// Reads the process's record.
+    ///
     /// # Errors
-    /// A shortage, see [`is_shortage`]; ENOENT or ESRCH once it has been reaped; ENOENT also of one that `hidepid` hides.
+    /// A shortage, see [`is_shortage`]; ENOENT or ESRCH once it has been reaped; ENOENT also for a process that `hidepid` hides.
     pub fn stat(&self) -> Result<Stat, Errno> {
         parse_stat(&self.read(c"stat")?).ok_or(libc::EIO)
     }
 
-    /// Whether it has not ended. One that cannot be read now, for lack of a descriptor or of a permission, lives until it has been
-    /// reaped: a signal needs neither.
+    /// Returns false once it has ended. A process that cannot be read, for lack of descriptors or permissions, counts as live
+    /// until it is reaped: a signal, which needs neither, shows that.
     pub fn is_live(&self) -> bool {
         match self.stat() {
             Ok(stat) => !stat.has_ended(),
@@ -64,22 +67,21 @@ impl Process {
         }
     }
 
-    /// Whether its number may be another's by now.
+    /// Returns true once its number may belong to another process.
     pub fn is_reaped(&self) -> bool {
         self.signal(0) == Err(libc::ESRCH)
     }
 
-    /// What it was started with; empty for a moment while it execs, an error where it may not be read.
+    /// Returns its initial environment; empty for a moment while it execs, an error if it may not be read.
     pub fn environment(&self) -> Result<Vec<u8>, Errno> {
         self.read(c"environ")
     }
 
-    /// Its control groups.
     pub fn groups(&self) -> Result<String, Errno> {
         String::from_utf8(self.read(c"cgroup")?).map_err(|_| libc::EIO)
     }
 
-    /// Its numbers, from the namespace of `/proc` down to its own.
+    /// Returns its numbers, from the namespace of `/proc` down to its own.
     pub fn numbers(&self) -> Result<Vec<i32>, Errno> {
         let status = self.read(c"status")?;
         let status = String::from_utf8_lossy(&status);
@@ -109,7 +111,7 @@ impl Process {
     }
 }
 
-/// The name in the second field may hold anything, the parentheses around it included.
+/// Parses a `stat` line. The name in the second field may contain anything, including the parentheses that enclose it.
 fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     let end = bytes.iter().rposition(|&byte| byte == b')')?;
     let text = std::str::from_utf8(&bytes[end + 1..]).ok()?;
@@ -124,12 +126,12 @@ fn parse_stat(bytes: &[u8]) -> Option<Stat> {
     })
 }
 
-/// Whether something could not be read for lack of descriptors or memory, and may be readable soon.
+/// Returns true for an error caused by a lack of descriptors or memory, which may soon pass.
 pub(crate) fn is_shortage(error: Errno) -> bool {
     matches!(error, libc::EMFILE | libc::ENFILE | libc::ENOMEM)
 }
 
-/// The numbers of all processes.
+/// Returns the numbers of all processes.
 pub(crate) fn numbers() -> Result<Vec<u32>, Errno> {
     let mut numbers = Vec::new();
     for entry in std::fs::read_dir("/proc").map_err(error_number)? {
@@ -143,7 +145,7 @@ fn error_number(error: std::io::Error) -> Errno {
     error.raw_os_error().unwrap_or(libc::EIO)
 }
 
-/// The number that `/proc` has for this process.
+/// Returns this process's number in `/proc`.
 pub(crate) fn own_number() -> Option<u32> {
     std::fs::read_link("/proc/self")
         .ok()?
@@ -152,7 +154,7 @@ pub(crate) fn own_number() -> Option<u32> {
         .ok()
 }
 
-/// The number that `/proc` has for the process behind a pidfd.
+/// Returns the number in `/proc` of a pidfd's process.
 ///
 /// # Errors
 /// ESRCH once it has been reaped; a shortage, see [`is_shortage`].

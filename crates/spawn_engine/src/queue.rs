@@ -1,4 +1,4 @@
-//! Jobs in the order they were requested, and who waits for them.
+//! Jobs in the order they were requested, and the callers that wait for them.
 
 use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -13,7 +13,7 @@ struct Entry<T> {
 
 struct State<T> {
     waiting: VecDeque<Entry<T>>,
-    /// Ticket and owner of what was taken and is not done.
+    /// Ticket and owner of the jobs taken but not done.
     under_way: Vec<(u64, usize)>,
     next_ticket: u64,
 }
@@ -48,7 +48,7 @@ impl<T> Queue<T> {
         self.filled.notify_one();
     }
 
-    /// Blocks until there is a job. What it returns is the ticket to hand to [`Queue::done`].
+    /// Blocks until there is a job. Returns it with the ticket to hand to [`Queue::done`].
     pub fn next(&self) -> (u64, T) {
         let mut state = self
             .filled
@@ -66,12 +66,12 @@ impl<T> Queue<T> {
         self.finished.notify_all();
     }
 
-    /// Blocks until what was requested before is done, whatever comes later: all of it, or that of `owner`,
-    /// which is then taken before that of others.
+    /// Blocks until the earlier jobs are done, all of them or those of `owner`, which then precede the jobs of others. Later jobs
+    /// are not waited for.
     pub fn flush(&self, owner: Option<usize>) {
         let mut state = lock(&self.state);
         if let Some(owner) = owner {
-            state.prefer(|entry| entry.owner == owner);
+            state.move_to_front(|entry| entry.owner == owner);
         }
         let end = state.next_ticket;
         let is_meant =
@@ -91,14 +91,14 @@ impl<T> Queue<T> {
             .unwrap_or_else(PoisonError::into_inner);
     }
 
-    /// Takes the jobs that somebody waits for before the others.
-    pub fn hurry(&self, is_awaited: impl Fn(&T) -> bool) {
-        lock(&self.state).prefer(|entry| is_awaited(&entry.job));
+    /// Moves the jobs that a caller waits for to the front.
+    pub fn prioritize(&self, is_awaited: impl Fn(&T) -> bool) {
+        lock(&self.state).move_to_front(|entry| is_awaited(&entry.job));
     }
 }
 
 impl<T> State<T> {
-    fn prefer(&mut self, is_preferred: impl Fn(&Entry<T>) -> bool) {
+    fn move_to_front(&mut self, is_preferred: impl Fn(&Entry<T>) -> bool) {
         let (first, rest): (VecDeque<_>, VecDeque<_>) =
             self.waiting.drain(..).partition(is_preferred);
         self.waiting = first;
@@ -120,17 +120,17 @@ mod tests {
         let queue = Arc::new(Queue::default());
         queue.push(1, "before");
         let (before, _) = queue.next();
-        let (tell, told) = channel();
+        let (done, finished) = channel();
         let flushing = Arc::clone(&queue);
         thread::spawn(move || {
             flushing.flush(None);
-            tell.send(()).unwrap();
+            done.send(()).unwrap();
         });
-        assert!(told.recv_timeout(Duration::from_millis(50)).is_err());
+        assert!(finished.recv_timeout(Duration::from_millis(50)).is_err());
         queue.push(1, "after");
         let (after, _) = queue.next();
         queue.done(before);
-        told.recv_timeout(Duration::from_secs(20)).unwrap();
+        finished.recv_timeout(Duration::from_secs(20)).unwrap();
         queue.done(after);
     }
 
@@ -150,7 +150,7 @@ mod tests {
         for job in ["first", "second", "third"] {
             queue.push(1, job);
         }
-        queue.hurry(|job| *job == "second");
+        queue.prioritize(|job| *job == "second");
         assert_eq!(queue.next().1, "second");
         assert_eq!(queue.next().1, "first");
         assert_eq!(queue.next().1, "third");

@@ -9,11 +9,10 @@ use crate::inbox::Inbox;
 use crate::sys;
 
 const EVENTS: usize = 256;
-/// After this long without work, memory kept for output is given back.
+/// Time without work after which the memory kept for output is released.
 const QUIET_MS: i32 = 1_000;
-/// A process closes its pipes a moment before its exit shows: looking again before the ports are woken tells them
-/// both at once.
-const LOOKS_PER_WAKE: u32 = 4;
+/// A process closes its pipes a moment before its exit shows: looking again before the ports are woken reports both at once.
+const MAX_LOOKS_PER_WAKE: u32 = 4;
 
 /// The body of the reactor thread.
 pub(crate) fn run(children: &Children) -> ! {
@@ -37,7 +36,7 @@ pub(crate) fn run(children: &Children) -> ! {
             handle(children, event.u64, &mut scratch, &mut asleep);
         }
         looks += 1;
-        if ready.is_empty() || looks >= LOOKS_PER_WAKE {
+        if ready.is_empty() || looks >= MAX_LOOKS_PER_WAKE {
             for inbox in asleep.drain(..) {
                 inbox.wake();
             }
@@ -51,12 +50,12 @@ fn handle(children: &Children, token: u64, scratch: &mut Vec<u8>, asleep: &mut V
         return;
     };
     let stream = token as u16;
-    let told = if stream == PROCESS {
+    let must_wake = if stream == PROCESS {
         child.on_exit(&children.epoll, scratch)
     } else {
         child.on_readable(stream, &children.epoll, scratch)
     };
-    if told && !asleep.iter().any(|inbox| Arc::ptr_eq(inbox, &child.inbox)) {
+    if must_wake && !asleep.iter().any(|inbox| Arc::ptr_eq(inbox, &child.inbox)) {
         asleep.push(Arc::clone(&child.inbox));
     }
     children.forget_if_over(&child);

@@ -1,10 +1,10 @@
-//! Reaps orphans, for a process that gets them: the first of its namespace, or a subreaper.
+//! Reaps orphans, for a process that adopts them: the first of its namespace, or a subreaper.
 //!
-//! The kernel does not say which of our children are orphans that were given to us and which we have started. Three things do:
-//! a process that was seen with another parent is an orphan; one that `fork` has made here, as libuv does it, is in a list that
-//! its first steps fill; one of the engine's is known to the engine. What is left was made by an addon that calls another
-//! function than `fork`, or lost its parent within the second in which it was started. Where no other addon is loaded it is an
-//! orphan; otherwise its status stays for whoever waits for it, for [`PATIENCE`].
+//! The kernel does not say which of our children are adopted orphans and which we have started. Three facts do: a process that
+//! was seen with another parent is an orphan; one created here by `fork`, as libuv does it, is in a list that its first steps
+//! fill; one of the engine's is known to the engine. Any other process was created by an addon that calls another function than
+//! `fork`, or lost its parent within the second in which it was started. If no other addon is loaded it is an orphan; otherwise
+//! its status is left to other code for [`UNKNOWN_ORIGIN_WAIT`].
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, c_int, c_void};
@@ -18,19 +18,19 @@ use crate::procfs::{self, Process, is_shortage};
 use crate::sys::{self, Errno, errno, lock};
 
 const TICK: Duration = Duration::from_millis(500);
-/// How long the status of a process of unknown origin is left to others.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How many processes `fork` can make here within a tick and be noticed.
+/// Time for which the status of a process of unknown origin is left to other code.
+const UNKNOWN_ORIGIN_WAIT: Duration = Duration::from_secs(10);
+/// Max processes that `fork` can create here within a tick without one being missed.
 const FORKS: usize = 16 * 1024 - 1;
 
-/// The processes that the engine has made, since the last look.
+/// The processes that the engine has created since the last scan.
 static LAUNCHED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
-/// Held for reading while the engine makes a process, and for writing while one is reaped here.
+/// Held for reading while the engine creates a process, and for writing while one is reaped here.
 static GATE: RwLock<()> = RwLock::new(());
 static IS_ON: AtomicBool = AtomicBool::new(false);
 
-/// Makes a process of the engine's by `launch`, which gives its number: it will not be taken for an orphan.
-pub(crate) fn known<T>(launch: impl FnOnce() -> (i32, T)) -> (i32, T) {
+/// Creates a process of the engine with `launch`, which returns its number: it will not be taken for an orphan.
+pub(crate) fn record_launch<T>(launch: impl FnOnce() -> (i32, T)) -> (i32, T) {
     if !IS_ON.load(Ordering::Acquire) {
         return launch();
     }
@@ -40,7 +40,8 @@ pub(crate) fn known<T>(launch: impl FnOnce() -> (i32, T)) -> (i32, T) {
     (pid, rest)
 }
 
-/// Starts the reaping, once. Whether orphans come to this process, and `/proc` shows them: the next call asks again where they do not.
+/// Starts the reaping, once. Returns true if this process adopts orphans and `/proc` shows them; otherwise the next call checks
+/// again.
 pub(crate) fn start() -> Result<bool, Errno> {
     static STARTED: Mutex<bool> = Mutex::new(false);
     let mut is_on = lock(&STARTED);
@@ -51,7 +52,7 @@ pub(crate) fn start() -> Result<bool, Errno> {
 }
 
 fn try_start() -> Result<bool, Errno> {
-    let Some(own) = procfs::own_number().filter(|_| gets_orphans()) else {
+    let Some(own) = procfs::own_number().filter(|_| adopts_orphans()) else {
         return Ok(false);
     };
     let depth = Process::open(own)?.numbers()?.len();
@@ -61,34 +62,34 @@ fn try_start() -> Result<bool, Errno> {
         own,
         depth,
         forks,
-        read: 0,
-        made: HashMap::new(),
-        seen: HashMap::new(),
+        forks_read: 0,
+        created: HashMap::new(),
+        last: HashMap::new(),
     };
-    reaper.note_present()?;
+    reaper.record_existing()?;
     thread::Builder::new()
         .name("spawn-reaper".into())
         .stack_size(256 * 1024)
         .spawn(move || {
             sys::block_signals();
             loop {
-                // First, for what was being made when this began.
+                // Sleeps first, for processes being created when this began.
                 thread::sleep(TICK);
-                reaper.look();
+                reaper.scan();
             }
         })
         .map_err(|error| error.raw_os_error().unwrap_or(libc::EAGAIN))?;
     Ok(true)
 }
 
-fn gets_orphans() -> bool {
+fn adopts_orphans() -> bool {
     let mut is_subreaper: c_int = 0;
     // SAFETY: the kernel writes the number, which outlives the call.
     unsafe { libc::prctl(libc::PR_GET_CHILD_SUBREAPER, &raw mut is_subreaper) };
     std::process::id() == 1 || is_subreaper != 0
 }
 
-/// The processes that `fork` has made, in memory that they share with us until their exec.
+/// The processes that `fork` has created, in memory that they share with us until their exec.
 struct Forks {
     parent: AtomicI32,
     next: AtomicU32,
@@ -126,8 +127,8 @@ fn watch_forks() -> Result<&'static Forks, Errno> {
     Ok(unsafe { &*(address as *const Forks) })
 }
 
-/// Has `child` called in every process that `fork` makes. glibc links its `pthread_atfork` into each library, and shows what
-/// that calls; musl has the function itself.
+/// Registers `child` as a callback in every process that `fork` creates. glibc links its `pthread_atfork` into each library, and
+/// exports the function that it calls; musl exports `pthread_atfork` itself.
 fn register(child: extern "C" fn()) -> Result<(), Errno> {
     type Handler = Option<extern "C" fn()>;
     type Glibc = unsafe extern "C" fn(Handler, Handler, Handler, *mut c_void) -> c_int;
@@ -152,61 +153,60 @@ fn register(child: extern "C" fn()) -> Result<(), Errno> {
     if error == 0 { Ok(()) } else { Err(error) }
 }
 
-/// In the new process, which has one thread and may do little.
+/// Runs in the new process, which has one thread and may do little.
 extern "C" fn on_forked() {
     let Some(&address) = SHARED.get() else { return };
     // SAFETY: see `watch_forks`; a new process has the mapping, too.
     let forks = unsafe { &*(address as *const Forks) };
     // SAFETY: the calls take nothing.
     let (pid, parent) = unsafe { (libc::getpid(), libc::getppid()) };
-    // A process that such a process makes is not our child.
+    // A process created by the new process is not our child.
     if parent == forks.parent.load(Ordering::Relaxed) {
         let index = forks.next.fetch_add(1, Ordering::Relaxed) as usize % FORKS;
         forks.pids[index].store(pid, Ordering::Relaxed);
     }
 }
 
-/// A process at the last look. With its start, a number stands for one process.
+/// A process at the last scan. Together with its start time, a number identifies one process.
 #[derive(Clone, Copy, Default)]
-struct Seen {
-    /// Whether it had another parent once.
+struct LastState {
+    /// True if it once had another parent.
     is_orphan: bool,
-    /// When it was first seen to have ended.
+    /// The time when it was first seen to have ended.
     ended: Option<Instant>,
 }
 
-/// A process by its number and its start.
+/// A process, by its number and its start.
 type Key = (u32, u64);
 
-/// A child of this process.
 struct Child {
     pid: i32,
-    /// That it had ended by the last look.
+    /// Set if it had ended by the last scan.
     ended: Option<(Process, Key)>,
 }
 
 struct Reaper {
     own: u32,
-    /// How deep our namespace is below that of `/proc`.
+    /// The depth of our namespace below that of `/proc`.
     depth: usize,
     forks: &'static Forks,
-    /// How many of the forks have been read.
-    read: u32,
-    /// Those that were made here, and for how many looks they need not show.
-    made: HashMap<i32, u32>,
-    seen: HashMap<Key, Seen>,
+    /// Number of forks read so far.
+    forks_read: u32,
+    /// Processes created here, with the number of scans for which they need not show.
+    created: HashMap<i32, u32>,
+    last: HashMap<Key, LastState>,
 }
 
-/// A process that was made during one look shows at the next.
-const LOOKS: u32 = 2;
+/// A process created during one scan shows at the next.
+const MAX_ABSENT_SCANS: u32 = 2;
 
 impl Reaper {
-    /// The children that this process has already may all be ones that somebody waits for.
-    fn note_present(&mut self) -> Result<(), Errno> {
+    /// Notes the children that exist already: other code may wait for any of them.
+    fn record_existing(&mut self) -> Result<(), Errno> {
         for number in procfs::numbers()? {
             match self.child_of_ours(number) {
                 Ok(Some(pid)) => {
-                    self.made.insert(pid, LOOKS);
+                    self.created.insert(pid, MAX_ABSENT_SCANS);
                 }
                 Err(error) if is_shortage(error) => return Err(error),
                 Ok(None) | Err(_) => {}
@@ -225,12 +225,12 @@ impl Reaper {
         }
     }
 
-    fn look(&mut self) {
-        // Without them all, nothing can be said about any: another was a child of somebody here, or had another parent.
+    fn scan(&mut self) {
+        // Without the list a scan is skipped: the list shows which processes are children of ours, and which have another parent.
         let Ok(numbers) = procfs::numbers() else {
             return;
         };
-        let mut before = std::mem::take(&mut self.seen);
+        let mut before = std::mem::take(&mut self.last);
         let mut shown = HashSet::new();
         let mut ended = Vec::new();
         let mut is_complete = true;
@@ -244,24 +244,24 @@ impl Reaper {
                 Err(error) => is_complete &= !is_shortage(error),
             }
         }
-        self.made.retain(|pid, looks| {
+        self.created.retain(|pid, scans| {
             if shown.contains(pid) {
-                *looks = LOOKS;
+                *scans = MAX_ABSENT_SCANS;
             } else if is_complete {
-                *looks -= 1;
+                *scans -= 1;
             }
-            *looks > 0
+            *scans > 0
         });
         if !is_complete {
-            // What could not be read now shows at a later look.
-            self.seen.extend(before);
+            // A later scan shows the process that could not be read now.
+            self.last.extend(before);
         }
-        self.note_made();
+        self.record_created();
         if ended.is_empty() {
             return;
         }
         let _gate = GATE.write().unwrap_or_else(PoisonError::into_inner);
-        self.note_made();
+        self.record_created();
         for (process, key) in ended {
             if let Ok(Some(pid)) = self.number_of(&process)
                 && self.may_reap(pid, key)
@@ -271,11 +271,11 @@ impl Reaper {
         }
     }
 
-    /// Notes what a process is now; `Some` for a child of ours.
+    /// Notes the state of a process; returns `Some` for a child of ours.
     fn examine(
         &mut self,
         number: u32,
-        before: &mut HashMap<Key, Seen>,
+        before: &mut HashMap<Key, LastState>,
     ) -> Result<Option<Child>, Errno> {
         let process = Process::open(number)?;
         let stat = process.stat()?;
@@ -286,66 +286,71 @@ impl Reaper {
             None
         };
         let key = (number, stat.started);
-        let mut seen = before.remove(&key).unwrap_or_default();
-        seen.is_orphan |= !is_ours;
-        // Only what was there at the last look, so that nobody who is about to wait comes too late.
-        let is_left = is_ours && stat.has_ended() && seen.ended.is_some();
+        let mut state = before.remove(&key).unwrap_or_default();
+        state.is_orphan |= !is_ours;
+        // Only processes that had ended by the last scan, so that code about to wait for one is not too late.
+        let may_be_left = is_ours && stat.has_ended() && state.ended.is_some();
         if is_ours && stat.has_ended() {
-            seen.ended.get_or_insert_with(Instant::now);
+            state.ended.get_or_insert_with(Instant::now);
         }
-        self.seen.insert(key, seen);
+        self.last.insert(key, state);
         Ok(pid.map(|pid| Child {
             pid,
-            ended: is_left.then_some((process, key)),
+            ended: may_be_left.then_some((process, key)),
         }))
     }
 
-    /// Its number in our namespace.
+    /// Returns its number in our namespace.
     fn number_of(&self, process: &Process) -> Result<Option<i32>, Errno> {
         let numbers = process.numbers()?;
         let place = self.depth.checked_sub(1);
         Ok(place.and_then(|place| numbers.get(place)).copied())
     }
 
-    /// It is a child of ours that has ended: its number is in use until somebody waits for it.
+    /// Returns true for an ended child that may be reaped here: its number is in use until it is waited for.
     fn may_reap(&self, pid: i32, key: Key) -> bool {
-        let seen = &self.seen[&key];
-        if seen.is_orphan {
+        let state = &self.last[&key];
+        if state.is_orphan {
             return true;
         }
-        let has_waited = || seen.ended.is_some_and(|ended| ended.elapsed() >= PATIENCE);
-        !self.made.contains_key(&pid)
+        let has_waited = || {
+            state
+                .ended
+                .is_some_and(|ended| ended.elapsed() >= UNKNOWN_ORIGIN_WAIT)
+        };
+        !self.created.contains_key(&pid)
             && is_child_of_main_thread(self.own, key.0)
             && (!has_other_addon() || has_waited())
     }
 
-    fn note_made(&mut self) {
+    fn record_created(&mut self) {
         for pid in std::mem::take(&mut *lock(&LAUNCHED)) {
-            self.made.insert(pid, LOOKS);
+            self.created.insert(pid, MAX_ABSENT_SCANS);
         }
         let next = self.forks.next.load(Ordering::Acquire);
-        while self.read != next {
-            let index = self.read as usize % FORKS;
+        while self.forks_read != next {
+            let index = self.forks_read as usize % FORKS;
             match self.forks.pids[index].swap(0, Ordering::AcqRel) {
-                // It has taken its place and not yet filled it; one that ended in between never will.
-                0 if next.wrapping_sub(self.read) < 64 => return,
+                // It has taken its slot and not filled it yet; a process that ended in between never will.
+                0 if next.wrapping_sub(self.forks_read) < 64 => return,
                 0 => {}
                 pid => {
-                    self.made.insert(pid, LOOKS);
+                    self.created.insert(pid, MAX_ABSENT_SCANS);
                 }
             }
-            self.read = self.read.wrapping_add(1);
+            self.forks_read = self.forks_read.wrapping_add(1);
         }
     }
 }
 
-/// Takes the status of a process that has ended. Somebody else may have been faster.
+/// Takes the status of a process that has ended. Other code may have been faster.
 fn reap(pid: i32) {
     // SAFETY: no memory is passed.
     unsafe { libc::waitpid(pid, ptr::null_mut(), libc::WNOHANG) };
 }
 
-/// Orphans are given to the main thread, as are the children that it starts. A kernel without the list does not say.
+/// Returns true for a child of the main thread: orphans are assigned to it, as are the children that it starts. A kernel without
+/// the list does not say.
 fn is_child_of_main_thread(own: u32, number: u32) -> bool {
     match std::fs::read_to_string(format!("/proc/{own}/task/{own}/children")) {
         Ok(children) => children
@@ -355,7 +360,7 @@ fn is_child_of_main_thread(own: u32, number: u32) -> bool {
     }
 }
 
-/// Whether an addon is loaded that may start processes: any but those of this house.
+/// Returns true if an addon is loaded that may start processes: any addon other than our own.
 fn has_other_addon() -> bool {
     let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else {
         return true;

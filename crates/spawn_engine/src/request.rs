@@ -1,4 +1,4 @@
-//! What a caller asks for.
+//! The request of a caller.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::tree;
 /// One entry of a child's stdio.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdio {
-    /// `/dev/null` for 0 to 2, nothing above.
+    /// `/dev/null` for 0 to 2, closed above.
     Ignore,
     /// A copy of this descriptor, taken at the call.
     Inherit(RawFd),
@@ -19,18 +19,18 @@ pub enum Stdio {
     Collect(usize),
 }
 
-/// What to start. Strings are bytes, each ended by a NUL.
+/// A process to start. Strings are bytes, each NUL-terminated.
 #[derive(Debug, Default)]
 pub struct Request {
-    /// The program; without a slash it is looked for in the PATH of `env`. One NUL-ended string.
+    /// The program; without a slash it is searched for in the PATH of `env`. One NUL-terminated string.
     pub file: Vec<u8>,
-    /// argv, `argv[0]` included, as NUL-ended strings one after the other.
+    /// argv, including `argv[0]`, as NUL-terminated strings one after the other.
     pub args: Vec<u8>,
-    /// The environment; shared, because it is mostly the same one.
+    /// The environment; shared, because it is usually the same one.
     pub env: Arc<Environment>,
-    /// Where the child starts; `None`: where this process is. One NUL-ended string.
+    /// The child's working directory; `None`: that of this process. One NUL-terminated string.
     pub cwd: Option<Vec<u8>>,
-    /// Whether the child leads a session of its own.
+    /// True if the child leads a session of its own.
     pub detached: bool,
     /// User to become.
     pub uid: Option<u32>,
@@ -38,12 +38,12 @@ pub struct Request {
     pub gid: Option<u32>,
     /// stdio, from descriptor 0 on.
     pub stdio: Vec<Stdio>,
-    /// What goes beyond Node's options.
+    /// Options beyond Node's.
     pub extras: Extras,
 }
 
 impl Request {
-    /// Gives the child the mark of its tree, if it has one: the tree's name.
+    /// Gives the child the mark of its tree, if it has one, and returns the tree's name.
     pub(crate) fn mark_tree(&mut self, id: u64) -> Option<String> {
         if !self.extras.tree {
             return None;
@@ -54,21 +54,20 @@ impl Request {
     }
 }
 
-/// What goes beyond Node's options. Nothing of it by default.
+/// Options beyond Node's. All off by default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
     /// The kernel kills the child when this process ends, however it ends.
     pub dies_with_parent: bool,
-    /// The resources that the child uses are of interest: [`crate::Event::Measured`] comes before its exit.
+    /// Measures the resources that the child uses: [`crate::Event::Measured`] comes before its exit.
     pub usage: bool,
-    /// The same for its times, which come when it runs, too.
+    /// Measures its times, which are also reported when it runs.
     pub times: bool,
     /// The child's descendants can be found, see [`crate::Port::end_tree`].
     pub tree: bool,
 }
 
 impl Extras {
-    /// Whether something is measured.
     pub(crate) fn is_measured(self) -> bool {
         self.usage || self.times
     }

@@ -1,7 +1,7 @@
-//! One process from its start to its end, on the calling thread: what the Sync functions wait for.
+//! One process from its start to its end, on the calling thread, for the Sync functions.
 //!
-//! libuv reaps by process id and only the processes it started, so its SIGCHLD handling does not see this one; a
-//! signal that interrupts a wait is dealt with by the loop, later, as it is for Node's own Sync functions.
+//! libuv reaps by process id and only the processes it started, so its SIGCHLD handling does not see this one; a signal that
+//! interrupts a wait is handled by the loop, later, as it is for Node's own Sync functions.
 
 use std::cell::RefCell;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -14,7 +14,7 @@ use libc::{POLLIN, POLLOUT, pollfd};
 use crate::command::{Command, open_stdio};
 use crate::group::Group;
 use crate::guarded_stack::GuardedStack;
-use crate::killer::{Blow, end_now};
+use crate::killer::{TreeSignal, end_now};
 use crate::launch::{Launched, launch};
 use crate::lookup::Found;
 use crate::measure::Usage;
@@ -22,12 +22,12 @@ use crate::request::Request;
 use crate::sys::{self, Errno, SignalMask, Status};
 use crate::tree::Tree;
 
-/// As much as Node reads at once, and the most by which output exceeds its limit.
+/// Node's read size, and the max by which output exceeds its limit.
 const BLOCK: usize = 64 * 1024;
-/// How often a pipe that fills whole blocks is read before the others are looked at.
-const READS: usize = 32;
+/// Number of reads from a pipe that fills whole blocks before the others are read.
+const MAX_READS: usize = 32;
 
-/// The ids of trees, which are not those of a port's children.
+/// Returns an id for a tree, distinct from those of a port's children.
 fn next_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(1 << 47);
     NEXT.fetch_add(1, Ordering::Relaxed)
@@ -38,39 +38,38 @@ thread_local! {
     static STACK: RefCell<Option<GuardedStack>> = const { RefCell::new(None) };
 }
 
-/// What ends a process early.
+/// Limits that end a process early.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// From the call on; `None`: as long as it takes.
+    /// From the call on; `None`: no limit.
     pub timeout: Option<Duration>,
-    /// The most bytes of all outputs together; `None`: any number.
+    /// Max bytes of all outputs together; `None`: no limit.
     pub output: Option<usize>,
     /// The signal for a process that exceeds one of them.
     pub signal: i32,
-    /// How long the processes of a tree may take to end after it.
+    /// Time for the processes of a tree to end after the signal.
     pub grace: Duration,
 }
 
-/// How a process that was waited for ended.
+/// The outcome of a process run to its end.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What its number was.
+    /// Its former process id.
     pub pid: i32,
-    /// Exit code and signal, one of them 0. `None` when somebody else in this process has waited for it.
+    /// Exit code and signal, one of them 0. `None` if other code in this process has waited for it.
     pub status: Option<(i32, i32)>,
-    /// What it used, where the request asks for it and somebody else has not waited for it.
+    /// Its resource usage, if requested and if no other code has waited for it.
     pub usage: Option<Usage>,
-    /// 0, or what went wrong: ETIMEDOUT, ENOBUFS, an error of a pipe, ECHILD when the exit status is lost.
+    /// 0, or the error: ETIMEDOUT, ENOBUFS, an error of a pipe, ECHILD if the exit status is lost.
     pub error: Errno,
-    /// By descriptor: what came out of each pipe but stdin's.
+    /// Output of each pipe except stdin, by descriptor.
     pub outputs: Vec<Option<Vec<u8>>>,
 }
 
-/// Starts a process, writes `input` to its stdin, collects its outputs, and returns when it has ended and its outputs
-/// have.
+/// Starts a process, writes `input` to its stdin, collects its outputs, and returns when it and its outputs have ended.
 ///
 /// # Errors
-/// Why it could not be started.
+/// The error of a failed start.
 pub fn run(mut request: Request, input: &[u8], limits: Limits) -> Result<Outcome, Errno> {
     let deadline = limits
         .timeout
@@ -97,7 +96,7 @@ pub fn run(mut request: Request, input: &[u8], limits: Limits) -> Result<Outcome
         let _blocked = SignalMask::block_all();
         launch(&command, stack)
     })?;
-    // The end of an output is the child's doing alone.
+    // The end of an output depends on the child alone.
     command.far_ends.clear();
     let mut running = Running {
         pidfd: Arc::new(pidfd),
@@ -141,7 +140,7 @@ pub fn run(mut request: Request, input: &[u8], limits: Limits) -> Result<Outcome
 
 /// The near end of a pipe.
 struct Pipe {
-    /// `None` when it has ended or there is none.
+    /// `None` if it has ended or does not exist.
     fd: Option<OwnedFd>,
     exists: bool,
     bytes: Vec<u8>,
@@ -169,10 +168,10 @@ struct Running<'a> {
     is_measured: bool,
     usage: Option<Usage>,
     has_ended: bool,
-    /// `None` after the end too, when somebody else has taken it.
+    /// `None` after the end too, if other code has taken the status.
     status: Option<Status>,
     pipes: Vec<Pipe>,
-    /// What is left to write to stdin.
+    /// The remaining input for stdin.
     input: &'a [u8],
     gathered: usize,
     limits: Limits,
@@ -183,7 +182,7 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    /// Waits for something to happen and deals with it. Whether there is more to wait for.
+    /// Waits for an event and handles it. Returns true if there is more to wait for.
     fn wait(&mut self) -> bool {
         let mut entries: Vec<pollfd> = (0..self.pipes.len())
             .map(|index| self.pipe_entry(index))
@@ -200,7 +199,7 @@ impl Running<'_> {
             return true;
         }
         sys::poll(&mut entries, self.deadline);
-        // The pipes first: an exit says nothing about what is still in them.
+        // The pipes first: an exit says nothing about their remaining contents.
         for (index, _) in entries.iter().enumerate().filter(|(_, e)| e.revents != 0) {
             match index {
                 0 => self.write(),
@@ -220,7 +219,7 @@ impl Running<'_> {
     }
 
     fn read(&mut self, index: usize) {
-        for _ in 0..READS {
+        for _ in 0..MAX_READS {
             let pipe = &mut self.pipes[index];
             let Some(fd) = &pipe.fd else { return };
             let room = BLOCK - pipe.bytes.len() % BLOCK;
@@ -234,7 +233,7 @@ impl Running<'_> {
                 }
                 Ok(read) => {
                     self.gathered += read;
-                    if self.limits.output.is_some_and(|most| self.gathered > most) {
+                    if self.limits.output.is_some_and(|max| self.gathered > max) {
                         self.fail(libc::ENOBUFS);
                     } else if read < room {
                         return;
@@ -244,7 +243,7 @@ impl Running<'_> {
         }
     }
 
-    /// Writes what is left to stdin, as far as it goes, and then its end.
+    /// Writes as much input to stdin as fits, and its end once all is written.
     fn write(&mut self) {
         let Some(Pipe { fd: Some(fd), .. }) = self.pipes.first() else {
             self.input = &[];
@@ -269,7 +268,7 @@ impl Running<'_> {
         // SAFETY: an all-zero `rusage` is valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
         match sys::reap_with(&self.pidfd, false, self.is_measured.then_some(&mut usage)) {
-            // It runs on.
+            // It is still running.
             Ok(None) => return,
             Ok(status) => {
                 self.status = status;
@@ -280,8 +279,8 @@ impl Running<'_> {
         self.has_ended = true;
     }
 
-    /// A limit is exceeded: the first time, the process is killed. Others may hold its pipes, so these are not waited
-    /// for either.
+    /// Handles an exceeded limit: the first time, the process is killed. Other processes may hold its pipes, so these are not
+    /// waited for either.
     fn fail(&mut self, error: Errno) {
         self.deadline = None;
         if self.error == 0 {
@@ -294,7 +293,7 @@ impl Running<'_> {
         if let Some(name) = &self.tree {
             let root = (!self.has_ended).then(|| Arc::clone(&self.pidfd));
             let (signal, grace) = (self.limits.signal, self.limits.grace);
-            end_now(Tree::new(root, Some(name)), Blow { signal, grace });
+            end_now(Tree::new(root, Some(name)), TreeSignal { signal, grace });
         } else if !self.has_ended
             && sys::send_signal(&self.pidfd, self.limits.signal)
                 .is_err_and(|error| error != libc::ESRCH)

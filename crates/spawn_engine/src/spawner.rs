@@ -1,6 +1,6 @@
 //! The threads that start programs, one after the other each.
 //!
-//! They never end: PR_SET_PDEATHSIG in a child follows the thread that made it.
+//! They never end: PR_SET_PDEATHSIG in a child follows the thread that created it.
 
 use std::sync::Arc;
 
@@ -25,14 +25,14 @@ impl Spawner {
         self.0.push(owner, job);
     }
 
-    /// Blocks until everything that was asked for before, by `owner` or by anybody, has been started or has failed.
+    /// Blocks until every earlier request, of `owner` or of all owners, has started or failed.
     pub fn flush(&self, owner: Option<usize>) {
         self.0.flush(owner);
     }
 
-    /// A caller waits for this child.
-    pub fn hurry(&self, id: u64) {
-        self.0.hurry(|job| job.child.id == id);
+    /// Moves the child that a caller waits for to the front.
+    pub fn prioritize(&self, id: u64) {
+        self.0.prioritize(|job| job.child.id == id);
     }
 
     /// The body of a spawner thread.
@@ -41,15 +41,15 @@ impl Spawner {
         loop {
             let (ticket, Job { mut command, child }) = self.0.next();
             if command.request.extras.is_measured() {
-                child.note_taken();
+                child.mark_taken();
             }
             let result = child
                 .open_pipes(&mut command.far_ends)
                 .and_then(|()| launch(&command, stack));
             let far_ends = std::mem::take(&mut command.far_ends);
             drop(command);
-            // A reader of the near ends elsewhere learns of a failure before the streams end.
-            child.settle(result, far_ends, &children.epoll);
+            // A reader of the near ends on another thread learns of a failure before the streams end.
+            child.finish_start(result, far_ends, &children.epoll);
             children.forget_if_over(&child);
             drop(child);
             self.0.done(ticket);

@@ -5,15 +5,15 @@ use std::os::fd::OwnedFd;
 use crate::block::{self, BLOCK};
 use crate::sys::{self, Epoll, Errno};
 
-/// How many bytes a flowing stream may be ahead of its reader.
+/// Max bytes by which a flowing stream may be ahead of its reader.
 pub const FLOW_CREDIT: usize = BLOCK;
-/// From here on the block that was read into is passed on; less is copied out of it.
-const PASSED_ON: usize = 16 * 1024;
+/// From this size on the block that was read into is passed on; smaller data is copied out of it.
+const MIN_PASSED_ON: usize = 16 * 1024;
 
-/// What is done with the bytes.
+/// Handling of the bytes.
 #[derive(Debug)]
 pub(crate) enum Mode {
-    /// Nobody has asked for them yet.
+    /// Nothing has requested them yet.
     Idle,
     /// Passed on, as many as the credit allows.
     Flow { credit: usize },
@@ -23,7 +23,7 @@ pub(crate) enum Mode {
     Drain,
 }
 
-/// What one look at a stream found.
+/// The result of one read of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     Nothing,
@@ -34,65 +34,64 @@ pub(crate) enum Found {
 
 #[derive(Debug)]
 pub(crate) struct Stream {
-    /// `None`: not a pipe, not made yet, closed, or given away.
+    /// `None`: not a pipe, not created yet, closed, or handed over.
     pub fd: Option<OwnedFd>,
-    /// The child's end, until the child has it; after a failure, until it has been told.
+    /// The child's end, until the child has it; after a failure, until that has been reported.
     pub far: Option<OwnedFd>,
     pub mode: Mode,
-    /// A pipe that is made when it is needed: a queued child holds no descriptors for it.
-    is_due: bool,
-    /// Whether it is only read from: its buffer is the kernel's default, which is larger than libuv's.
+    /// True for a pipe that is created when it is needed: a queued child holds no descriptors for it.
+    is_uncreated: bool,
+    /// True if it is only read from: its buffer has the kernel's default size, which is larger than libuv's.
     is_output: bool,
-    /// Whether the reactor watches it.
     armed: bool,
 }
 
 impl Stream {
-    /// A pipe, or an entry that is none.
+    /// Creates the state of a pipe, or of an entry that is not a pipe.
     pub fn new(is_pipe: bool, is_output: bool, mode: Mode) -> Self {
         Self {
             fd: None,
             far: None,
             mode,
-            is_due: is_pipe,
+            is_uncreated: is_pipe,
             is_output,
             armed: false,
         }
     }
 
-    /// Makes the pipe, if it is one and has not been made.
-    pub fn make(&mut self) -> Result<(), Errno> {
-        if self.is_due {
+    /// Creates the pipe, if it is one that does not exist yet.
+    pub fn create(&mut self) -> Result<(), Errno> {
+        if self.is_uncreated {
             let (near, far) = sys::socket_pair()?;
             if !self.is_output {
                 sys::limit_sending(&near);
                 sys::limit_sending(&far);
             }
-            self.is_due = false;
+            self.is_uncreated = false;
             self.fd = Some(near);
             self.far = Some(far);
         }
         Ok(())
     }
 
-    /// Whether nothing more comes out of it.
+    /// Returns true if nothing more comes out of it.
     pub fn has_ended(&self) -> bool {
-        self.fd.is_none() && !self.is_due
+        self.fd.is_none() && !self.is_uncreated
     }
 
-    /// Whether it ended without a byte, and nobody has seen that.
+    /// Returns true if it ended without a byte, and its end has not been reported.
     pub fn is_at_end(&self) -> bool {
         matches!(self.mode, Mode::Idle) && self.fd.as_ref().is_some_and(sys::is_at_end)
     }
 
-    /// Whether nobody can write to it any more.
+    /// Returns true if it has no writer any longer.
     pub fn has_hung_up(&self) -> bool {
         self.fd.as_ref().is_none_or(sys::has_hung_up)
     }
 
-    /// Whether it was never made; it never will be then.
+    /// Returns true if the pipe was never created, and prevents its creation.
     pub fn cancel(&mut self) -> bool {
-        std::mem::take(&mut self.is_due)
+        std::mem::take(&mut self.is_uncreated)
     }
 
     pub fn wants_reading(&self) -> bool {
@@ -103,7 +102,7 @@ impl Stream {
         }
     }
 
-    /// Has the reactor watch it, if there is something to read for. What it found otherwise: an end with an error.
+    /// Starts watching it, if there is something to read for. Returns an end with an error if the watching fails.
     pub fn arm(&mut self, epoll: &Epoll, token: u64) -> Found {
         if self.armed || !self.wants_reading() {
             return Found::Nothing;
@@ -127,28 +126,28 @@ impl Stream {
         self.armed = false;
     }
 
-    /// Whether the reactor watches it. What epoll said before it was disarmed may still be on its way.
+    /// Returns true while the reactor watches it. An event that epoll reported before it was disarmed may still arrive.
     pub fn is_armed(&self) -> bool {
         self.armed
     }
 
-    /// Gives the descriptor away, no longer watched.
+    /// Hands over the descriptor, no longer watched.
     pub fn take(&mut self, epoll: &Epoll) -> Option<OwnedFd> {
         self.disarm(epoll);
         self.fd.take()
     }
 
-    /// Reads once, without blocking. Unix sockets fill the buffer when they can, so a short read means there is no
-    /// more, and a level-triggered epoll needs no read that ends in EAGAIN. `scratch` is an empty block, before and after.
-    pub fn look(&mut self, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
+    /// Reads once, without blocking. Unix sockets fill the buffer when they can, so a short read means the socket is empty, and a
+    /// level-triggered epoll needs no read that ends in EAGAIN. `scratch` is an empty block, before and after.
+    pub fn read_once(&mut self, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
         let Some(fd) = &self.fd else {
             return Found::Nothing;
         };
-        let most = match self.mode {
+        let max = match self.mode {
             Mode::Flow { credit } => credit,
             _ => BLOCK,
         };
-        let found = match sys::receive(fd, scratch, most) {
+        let found = match sys::receive(fd, scratch, max) {
             Err(libc::EAGAIN) => Found::Nothing,
             Err(error) => self.end(epoll, error),
             Ok(0) => self.end(epoll, 0),
@@ -166,7 +165,7 @@ impl Stream {
                 if *credit == 0 {
                     self.disarm(epoll);
                 }
-                Found::Data(if read.len() < PASSED_ON {
+                Found::Data(if read.len() < MIN_PASSED_ON {
                     read.to_vec()
                 } else {
                     std::mem::replace(read, block::take())

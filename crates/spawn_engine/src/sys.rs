@@ -1,4 +1,4 @@
-//! The few system calls the engine is made of, as functions that return `Result`.
+//! The engine's few system calls, as functions that return `Result`.
 
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Instant;
@@ -8,7 +8,7 @@ pub(crate) use kernel::{Epoll, errno};
 use kernel::{check, opened};
 use libc::c_int;
 
-/// A connected pair: ours does not block, the child's does.
+/// Creates a connected pair: our end does not block, the child's does.
 pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     let mut fds = [-1; 2];
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC;
@@ -18,10 +18,9 @@ pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
     Ok(unsafe { (OwnedFd::from_raw_fd(fds[0]), OwnedFd::from_raw_fd(fds[1])) })
 }
 
-/// As much as libuv's pipes hold of what is written to them: by that, callers know when to wait.
+/// Buffer for written bytes, in bytes, equal to that of libuv's pipes: callers rely on it to know when to wait.
 const BUFFER: c_int = 64 * 1024;
 
-/// Limits what a socket holds of what is written to it.
 pub(crate) fn limit_sending(fd: &OwnedFd) {
     let size = BUFFER;
     // SAFETY: the kernel reads `size`, which outlives the call. A socket that keeps its buffer works as well.
@@ -36,29 +35,29 @@ pub(crate) fn limit_sending(fd: &OwnedFd) {
     }
 }
 
-/// A private copy of `fd` that no child inherits.
+/// Returns a private copy of `fd` that no child inherits.
 pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
     // SAFETY: no memory is passed; a bad descriptor is reported as EBADF. The call creates the copy.
     unsafe { opened(libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 3)) }
 }
 
-/// Appends up to `most` bytes of what is there, without blocking; `Ok(0)` is the end. `into` must have the room.
-pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, most: usize) -> Result<usize, Errno> {
+/// Appends up to `max` available bytes, without blocking; `Ok(0)` is the end. `into` must have the room.
+pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, max: usize) -> Result<usize, Errno> {
     let room = into.spare_capacity_mut();
-    let most = most.min(room.len());
+    let max = max.min(room.len());
     loop {
-        // SAFETY: the kernel writes at most `most` bytes into spare capacity we hold exclusively.
+        // SAFETY: the kernel writes at most `max` bytes into spare capacity we hold exclusively.
         let read = unsafe {
             libc::recv(
                 fd.as_raw_fd(),
                 room.as_mut_ptr().cast(),
-                most,
+                max,
                 libc::MSG_DONTWAIT,
             )
         };
         match read {
             0.. => {
-                // SAFETY: the kernel has just written that many bytes behind the old end.
+                // SAFETY: the kernel has just written that many bytes after the old end.
                 unsafe { into.set_len(into.len() + read as usize) };
                 return Ok(read as usize);
             }
@@ -68,7 +67,7 @@ pub(crate) fn receive(fd: &OwnedFd, into: &mut Vec<u8>, most: usize) -> Result<u
     }
 }
 
-/// Whether everything was read from a socket that nobody can write to any more.
+/// Returns true if a socket is empty and its far end closed.
 pub(crate) fn is_at_end(fd: &OwnedFd) -> bool {
     let mut next = 0_u8;
     let flags = libc::MSG_PEEK | libc::MSG_DONTWAIT;
@@ -76,7 +75,7 @@ pub(crate) fn is_at_end(fd: &OwnedFd) -> bool {
     unsafe { libc::recv(fd.as_raw_fd(), (&raw mut next).cast(), 1, flags) == 0 }
 }
 
-/// Whether the other end of a socket is closed, whatever is left to be read.
+/// Returns true if the far end of a socket is closed, even if bytes remain to be read.
 pub(crate) fn has_hung_up(fd: &OwnedFd) -> bool {
     let mut entry = libc::pollfd {
         fd: fd.as_raw_fd(),
@@ -87,7 +86,7 @@ pub(crate) fn has_hung_up(fd: &OwnedFd) -> bool {
     unsafe { libc::poll(&mut entry, 1, 0) > 0 && entry.revents & libc::POLLHUP != 0 }
 }
 
-/// Writes as much as goes without blocking. A reader that is gone is EPIPE, not a signal.
+/// Writes as many bytes as possible without blocking. A closed reader is EPIPE, not a signal.
 pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     loop {
         // SAFETY: the kernel reads at most `bytes.len()` bytes of a live slice.
@@ -107,23 +106,24 @@ pub(crate) fn send(fd: &OwnedFd, bytes: &[u8]) -> Result<usize, Errno> {
     }
 }
 
-/// Tells the reader of a socket that nothing more comes. The other direction stays open.
+/// Signals the end of data to the reader of a socket. The other direction stays open.
 pub(crate) fn end_writing(fd: &OwnedFd) {
     // SAFETY: no memory is passed. A peer that is gone (ENOTCONN) need not be notified.
     unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) };
 }
 
-/// Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end.
+/// Shuts down both directions of a socket: its remaining bytes can be read, and then it is at its end, even if other processes
+/// hold the far end.
 pub fn hang_up(fd: RawFd) {
-    // SAFETY: no memory is passed; what is not a connected socket stays as it is.
+    // SAFETY: no memory is passed; a descriptor that is not a connected socket stays as it is.
     unsafe { libc::shutdown(fd, libc::SHUT_RDWR) };
 }
 
-/// Waits until one of `entries` is ready, a signal has come, or `deadline` is there.
+/// Waits until one of `entries` is ready, a signal arrives, or `deadline` passes.
 pub(crate) fn poll(entries: &mut [libc::pollfd], deadline: Option<Instant>) {
     let timeout_ms = deadline.map_or(-1, |end| {
         let left = end.saturating_duration_since(Instant::now());
-        // Rounded up, so that it does not spin for the rest of the last millisecond.
+        // Rounded up, so that the loop does not spin for the rest of the last millisecond.
         left.as_nanos().div_ceil(1_000_000).min(i32::MAX as u128) as c_int
     });
     // SAFETY: the entries outlive the call. On an error the kernel has left them as they are, with nothing ready.
@@ -136,19 +136,19 @@ pub(crate) fn poll(entries: &mut [libc::pollfd], deadline: Option<Instant>) {
     };
 }
 
-/// How a process ended: an exit code, or the signal that ended it (0 when none did).
+/// The status of an ended process: an exit code, or the signal that ended it (otherwise 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     pub code: i32,
     pub signal: i32,
 }
 
-/// Reaps the process behind `pidfd`; `None` when it still runs and `block` is false.
+/// Reaps the process of `pidfd`; `None` if it still runs and `block` is false.
 pub(crate) fn reap(pidfd: &OwnedFd, block: bool) -> Result<Option<Status>, Errno> {
     reap_with(pidfd, block, None)
 }
 
-/// The same; `usage` gets what the process has used.
+/// Reaps like [`reap`]; `usage` receives the resources that the process has used.
 pub(crate) fn reap_with(
     pidfd: &OwnedFd,
     block: bool,
@@ -194,9 +194,9 @@ pub(crate) fn reap_with(
     }
 }
 
-/// Sends `signal` to exactly the process behind `pidfd`, whatever its number is by now.
+/// Sends `signal` to exactly the process of `pidfd`, even if its number has been reused.
 pub(crate) fn send_signal(pidfd: &OwnedFd, signal: i32) -> Result<(), Errno> {
-    // SAFETY: a null siginfo asks for what kill() would send.
+    // SAFETY: a null siginfo requests the one that kill() would send.
     let result = unsafe {
         libc::syscall(
             libc::SYS_pidfd_send_signal,
@@ -209,7 +209,7 @@ pub(crate) fn send_signal(pidfd: &OwnedFd, signal: i32) -> Result<(), Errno> {
     if result < 0 { Err(errno()) } else { Ok(()) }
 }
 
-/// Whether a read of `fd` would not block; of a pidfd, whether the process has ended.
+/// Returns true if a read of `fd` would not block; for a pidfd, if the process has ended.
 pub fn is_readable(fd: RawFd) -> bool {
     let mut entry = libc::pollfd {
         fd,
@@ -220,8 +220,8 @@ pub fn is_readable(fd: RawFd) -> bool {
     unsafe { libc::poll(&mut entry, 1, 0) > 0 }
 }
 
-/// Whether a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it): ENOSYS, or what no descriptor
-/// could be had for.
+/// Checks that a pidfd can be signalled and waited for (5.4; gVisor cannot, seccomp may forbid it): ENOSYS, or the error of a
+/// missing descriptor.
 pub(crate) fn can_use_pidfds() -> Result<(), Errno> {
     let pidfd = own_pidfd().map_err(|error| match error {
         libc::EMFILE | libc::ENFILE | libc::ENOMEM => error,
@@ -235,25 +235,23 @@ pub(crate) fn can_use_pidfds() -> Result<(), Errno> {
     }
 }
 
-/// A pidfd of this process.
 pub(crate) fn own_pidfd() -> Result<OwnedFd, Errno> {
     // SAFETY: no memory is passed, and the call creates the descriptor.
     unsafe { opened(libc::syscall(libc::SYS_pidfd_open, libc::getpid(), 0) as RawFd) }
 }
 
-/// The calling thread's id.
 pub(crate) fn thread_id() -> i32 {
     // SAFETY: the call takes nothing and cannot fail.
     unsafe { libc::gettid() }
 }
 
-/// The nice value of one thread of this process.
+/// Returns the nice value of one thread of this process.
 pub(crate) fn niceness(thread: i32) -> i32 {
     // SAFETY: no memory is passed; glibc maps the kernel's answer to -20..=19.
     unsafe { libc::getpriority(libc::PRIO_PROCESS, thread as libc::id_t) }
 }
 
-/// Holds what is at `path`, a NUL-ended string, without access to it; a relative one from `folder` on.
+/// Holds the file at `path`, a NUL-terminated string, open without access to it; a relative path starts at `folder`.
 pub(crate) fn open_path(
     folder: Option<RawFd>,
     path: &[u8],
@@ -271,12 +269,11 @@ pub(crate) fn open_path(
     }
 }
 
-/// Whether somebody may execute this file.
+/// Returns true for a regular file with an execute permission.
 pub(crate) fn is_program(file: &libc::stat) -> bool {
     file.st_mode & libc::S_IFMT == libc::S_IFREG && file.st_mode & 0o111 != 0
 }
 
-/// What an open file is.
 pub(crate) fn status_of(file: &OwnedFd) -> Option<libc::stat> {
     // SAFETY: an all-zero `stat` is valid, and it outlives the call.
     unsafe {
@@ -285,8 +282,8 @@ pub(crate) fn status_of(file: &OwnedFd) -> Option<libc::stat> {
     }
 }
 
-/// Whether a thread can leave the shared descriptor table and take only a part of it (5.9; seccomp may forbid it).
-pub(crate) fn can_leave_table() -> bool {
+/// Returns true if a thread can leave the shared descriptor table and keep only a part of it (5.9; seccomp may forbid it).
+pub(crate) fn can_unshare_table() -> bool {
     std::thread::Builder::new()
         .stack_size(64 * 1024)
         .spawn(|| {
@@ -304,7 +301,7 @@ pub(crate) fn can_leave_table() -> bool {
         .is_ok_and(|thread| thread.join().unwrap_or(false))
 }
 
-/// The descriptors above 2 that survive an exec.
+/// Returns the descriptors above 2 that survive an exec.
 pub(crate) fn inheritable() -> Vec<RawFd> {
     let Ok(entries) = std::fs::read_dir("/proc/self/fd") else {
         return Vec::new();
@@ -319,7 +316,7 @@ pub(crate) fn inheritable() -> Vec<RawFd> {
         .collect()
 }
 
-/// The kind of file at `path`, as `S_IFMT` has it.
+/// Returns the kind of file at `path`, as in `S_IFMT`.
 pub(crate) fn file_kind(path: &std::ffi::CStr) -> Result<libc::mode_t, Errno> {
     // SAFETY: an all-zero `stat` is valid, and it outlives the call.
     unsafe {
@@ -329,7 +326,7 @@ pub(crate) fn file_kind(path: &std::ffi::CStr) -> Result<libc::mode_t, Errno> {
     }
 }
 
-/// Blocks every signal in the calling thread, so that Node's own threads get them.
+/// Blocks every signal in the calling thread, so that Node's own threads receive them.
 pub(crate) fn block_signals() {
     // SAFETY: `set` is initialised by sigfillset before it is read.
     unsafe {
@@ -339,7 +336,7 @@ pub(crate) fn block_signals() {
     }
 }
 
-/// Every signal blocked in the calling thread, until it is dropped.
+/// Blocks every signal in the calling thread until it is dropped.
 pub(crate) struct SignalMask(libc::sigset_t);
 
 impl SignalMask {
@@ -357,12 +354,12 @@ impl SignalMask {
 
 impl Drop for SignalMask {
     fn drop(&mut self) {
-        // SAFETY: the mask that the kernel gave us before.
+        // SAFETY: the mask that the kernel returned before.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
     }
 }
 
-/// Locks, whatever happened to a thread that held the lock before.
+/// Locks, even if a thread panicked while holding the lock.
 pub(crate) fn lock<T: ?Sized>(mutex: &std::sync::Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex
         .lock()

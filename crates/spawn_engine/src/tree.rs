@@ -1,7 +1,9 @@
-//! A child and its descendants: found by `/proc`, also after they have changed their session or lost their parent, and ended.
+//! A child and its descendants: found through `/proc`, even after they have changed their session or lost their parent, and
+//! ended.
 //!
 //! A descendant is a process whose parent is one, or whose environment has the mark that the child was started with. The parent
-//! does for those that clear their environment, the mark for orphans. Where the child has a control group, the kernel knows them, too.
+//! identifies processes that clear their environment, the mark identifies orphans. If the child has a control group, the kernel
+//! knows them, too.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -12,13 +14,13 @@ use crate::group::Group;
 use crate::procfs::{self, Process, is_shortage};
 use crate::sys::{self, Errno};
 
-/// How often to look again for processes that were executing a program just then, and show no environment.
-const LOOKS: u32 = 5;
+/// Number of further scans for processes that were executing a program at the time, and show no environment.
+const MAX_RESCANS: u32 = 5;
 const PAUSE: Duration = Duration::from_millis(1);
-/// How long stops are waited for.
-const STOP: Duration = Duration::from_secs(2);
-/// How long the ends of killed processes are waited for: one in an uninterruptible sleep ends when the kernel lets it.
-const KILL: Duration = Duration::from_secs(10);
+/// Max wait for processes to stop.
+const MAX_STOP_WAIT: Duration = Duration::from_secs(2);
+/// Max wait for killed processes to end: one in an uninterruptible sleep ends when the kernel permits.
+const MAX_KILL_WAIT: Duration = Duration::from_secs(10);
 
 pub(crate) struct Tree {
     /// The child, as long as it has not been reaped.
@@ -26,19 +28,19 @@ pub(crate) struct Tree {
     mark: Option<Vec<u8>>,
     group: Option<Group>,
     found: HashMap<u32, Member>,
-    /// Processes without an environment, by number and start, and how often that was seen.
-    bare: HashMap<(u32, u64), u32>,
+    /// Processes without an environment, by number and start, with the number of scans that found them so.
+    without_environment: HashMap<(u32, u64), u32>,
 }
 
 impl Tree {
-    /// `name` is that of the child's mark and group, if it was started with one.
+    /// Creates the tree of a child. `name` is that of its mark and group, if it was started with one.
     pub fn new(root: Option<Arc<OwnedFd>>, name: Option<&str>) -> Self {
         Self {
             root,
             mark: name.map(mark),
             group: name.and_then(Group::find),
             found: HashMap::new(),
-            bare: HashMap::new(),
+            without_environment: HashMap::new(),
         }
     }
 
@@ -52,8 +54,8 @@ impl Tree {
                 member.signal(signal);
             }
         }
-        // The end of the child may be what frees the descriptors that are missing.
-        let end = Instant::now() + KILL;
+        // The end of the child may free the descriptors that are missing.
+        let end = Instant::now() + MAX_KILL_WAIT;
         while found == Found::Unreadable && Instant::now() < end {
             found = self.find_all(signal);
         }
@@ -65,14 +67,14 @@ impl Tree {
         }
     }
 
-    /// Whether a process of the tree has not ended, or may not have: as long as some cannot be looked at, nobody knows.
+    /// Returns true while a process of the tree may be live: one that cannot be examined counts as live.
     pub fn is_alive(&mut self) -> bool {
         self.has_live() || self.find_all(NONE) == Found::Unreadable || self.has_live()
     }
 
-    /// Kills every process of the tree, also those that are started meanwhile.
+    /// Kills every process of the tree, including those started meanwhile.
     pub fn kill(&mut self) {
-        let end = Instant::now() + KILL;
+        let end = Instant::now() + MAX_KILL_WAIT;
         loop {
             if let Some(group) = &self.group {
                 group.kill();
@@ -85,24 +87,24 @@ impl Tree {
             while self.has_live() && Instant::now() < end {
                 std::thread::sleep(PAUSE);
             }
-            if self.look(NONE) == Found::None || Instant::now() >= end {
+            if self.scan(NONE) == Found::None || Instant::now() >= end {
                 return;
             }
         }
     }
 
-    /// Stops every process of the tree: a stopped one starts no other, and its descendants keep their parent until all of them are
-    /// known.
+    /// Stops every process of the tree: a stopped process starts no other, and its descendants keep their parent until all of
+    /// them are known.
     fn stop(&mut self) {
         for member in self.found.values_mut() {
             member.signal(libc::SIGSTOP);
         }
-        let end = Instant::now() + STOP;
+        let end = Instant::now() + MAX_STOP_WAIT;
         while Instant::now() < end {
             self.find_all(libc::SIGSTOP);
-            // One that was starting another when the signal came is done with that once it has stopped.
-            let is_still = self.found.values().all(Member::is_still);
-            if is_still && self.look(libc::SIGSTOP) != Found::New {
+            // A process that was starting another when the signal came has finished that once it has stopped.
+            let is_stopped = self.found.values().all(Member::is_stopped);
+            if is_stopped && self.scan(libc::SIGSTOP) != Found::New {
                 return;
             }
             std::thread::sleep(PAUSE);
@@ -118,18 +120,18 @@ impl Tree {
         procfs::number_of(root)
     }
 
-    /// Looks until there is nothing new. The result of the last look.
+    /// Scans until nothing new is found. Returns the result of the last scan.
     fn find_all(&mut self, signal: i32) -> Found {
-        let end = Instant::now() + KILL;
+        let end = Instant::now() + MAX_KILL_WAIT;
         let mut unsure = 0;
         loop {
-            let found = self.look(signal);
+            let found = self.scan(signal);
             match found {
                 Found::New => unsure = 0,
                 Found::None => return found,
                 Found::Unsure | Found::Unreadable => unsure += 1,
             }
-            if unsure > LOOKS || Instant::now() >= end {
+            if unsure > MAX_RESCANS || Instant::now() >= end {
                 return found;
             }
             if found != Found::New {
@@ -138,8 +140,8 @@ impl Tree {
         }
     }
 
-    /// Looks at all processes once; what is new gets the signal.
-    fn look(&mut self, signal: i32) -> Found {
+    /// Scans all processes once; new ones receive the signal.
+    fn scan(&mut self, signal: i32) -> Found {
         self.found.retain(|_, member| member.process.is_live());
         let root = self.root_number();
         let mut found = match root {
@@ -149,14 +151,14 @@ impl Tree {
         let numbers = match procfs::numbers() {
             Ok(numbers) => numbers,
             Err(error) if is_shortage(error) => return Found::Unreadable,
-            // Without a /proc, the child is all that is known.
+            // Without a /proc, only the child is known.
             Err(_) => return found,
         };
         let own = procfs::own_number();
-        // By number, with the parent's: there may be more of them than this process may have descriptors.
+        // By number, with the parent's: they may outnumber the descriptors available to this process.
         let mut others = Vec::new();
         for number in numbers {
-            // A number in `found` is taken: its process has not been reaped, and holds it.
+            // A number in `found` is taken: its process has not been reaped, and occupies it.
             if Some(number) == own || self.found.contains_key(&number) {
                 continue;
             }
@@ -183,7 +185,7 @@ impl Tree {
         if stat.is_kernel_thread || stat.has_ended() {
             return Ok(Examined::Ended);
         }
-        // Behind the opening: the number was still the child's then.
+        // The pidfd is open by now, so the number was still the child's.
         let is_root = Ok(number) == root && self.root_number() == root;
         let belongs = if is_root {
             Some(true)
@@ -199,14 +201,15 @@ impl Tree {
         })
     }
 
-    /// Whether one that shows no environment may be executing a program just now: most have one again at the next look.
+    /// Returns true if a process without an environment may be executing a program right now: most have one again at the next
+    /// scan.
     fn may_change(&mut self, process: (u32, u64)) -> bool {
-        let looks = self.bare.entry(process).or_default();
-        *looks += 1;
-        *looks <= LOOKS
+        let scans = self.without_environment.entry(process).or_default();
+        *scans += 1;
+        *scans <= MAX_RESCANS
     }
 
-    /// Adds those whose parents are of the tree.
+    /// Adds the processes whose parents belong to the tree.
     fn adopt(&mut self, mut others: Vec<(u32, u32)>, signal: i32) -> Found {
         let mut found = Found::None;
         loop {
@@ -218,7 +221,7 @@ impl Tree {
             }
             others = rest;
             for (number, _) in children {
-                // Another may have the number by now.
+                // Another process may have the number by now.
                 match Process::open(number).and_then(|process| self.is_parent_of(process)) {
                     Ok(Some(process)) => {
                         self.found.insert(number, Member::new(process, signal));
@@ -231,8 +234,8 @@ impl Tree {
         }
     }
 
-    /// The process, if one of the tree is its parent. The parent's number is read while the process that is held under it cannot have
-    /// been reaped: it is that process.
+    /// Returns the process, if its parent belongs to the tree. The parent's number is read while the process that is held under
+    /// it cannot have been reaped: it is that process.
     fn is_parent_of(&self, process: Process) -> Result<Option<Process>, Errno> {
         let stat = process.stat()?;
         let parent = self.found.get(&stat.parent);
@@ -240,11 +243,11 @@ impl Tree {
         Ok(is_child.then_some(process))
     }
 
-    /// Whether the kernel or the environment says that it is of the tree; `None` where neither can say so now.
+    /// Returns true if the kernel or the environment assigns it to the tree; `None` if neither can decide now.
     fn belongs(&self, process: &Process) -> Result<Option<bool>, Errno> {
         if let Some(group) = &self.group {
             match process.groups() {
-                Ok(groups) if group.has(&groups) => return Ok(Some(true)),
+                Ok(groups) if group.contains(&groups) => return Ok(Some(true)),
                 Err(error) if is_shortage(error) => return Err(error),
                 _ => {}
             }
@@ -253,7 +256,7 @@ impl Tree {
             return Ok(Some(false));
         };
         match process.environment() {
-            // It executes a program just now, or has no environment at all.
+            // It is executing a program, or has an empty environment.
             Ok(environment) if environment.is_empty() => Ok(None),
             Err(libc::EIO) => Ok(None),
             Ok(environment) => Ok(Some(
@@ -262,7 +265,7 @@ impl Tree {
                     .any(|pair| pair == mark),
             )),
             Err(error) if is_shortage(error) => Err(error),
-            // Somebody else's, of whom the parent may be known.
+            // Another user's process, whose parent may be known.
             Err(_) => Ok(Some(false)),
         }
     }
@@ -276,12 +279,12 @@ impl Drop for Tree {
     }
 }
 
-/// The outcome of a look, what it says of others least first.
+/// The outcome of a scan, ordered by precedence, lowest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Found {
-    /// There is nothing new.
+    /// Nothing new was found.
     None,
-    /// Some were executing a program just then, and show no environment.
+    /// Some were executing a program at the time, and show no environment.
     Unsure,
     /// Some could not be read, for lack of a descriptor or of memory.
     Unreadable,
@@ -294,64 +297,64 @@ enum Examined {
     Ended,
 }
 
-/// A process of the tree.
 struct Member {
     process: Process,
-    /// It has become another user's, who alone may signal it: its end is not waited for.
-    is_left: bool,
+    /// True if it has become another user's, who alone may signal it: its end is not waited for.
+    is_foreign: bool,
 }
 
-/// The signal that reaches nobody, and says whether another would.
+/// The null signal: delivers nothing, and reports whether another signal would be delivered.
 const NONE: i32 = 0;
 
 impl Member {
     fn new(process: Process, signal: i32) -> Self {
         let mut member = Self {
             process,
-            is_left: false,
+            is_foreign: false,
         };
         member.signal(signal);
         member
     }
 
     fn signal(&mut self, signal: i32) {
-        self.is_left = self.process.signal(signal) == Err(libc::EPERM);
+        self.is_foreign = self.process.signal(signal) == Err(libc::EPERM);
     }
 
     fn is_live(&self) -> bool {
-        !self.is_left && self.process.is_live()
+        !self.is_foreign && self.process.is_live()
     }
 
-    /// Whether it starts no other process now: it has stopped, has ended, or waits in the kernel for one that it has started.
-    fn is_still(&self) -> bool {
+    /// Returns true for a process that starts no other now: it has stopped, has ended, or waits in the kernel for a process that
+    /// it has started.
+    fn is_stopped(&self) -> bool {
         match self.process.stat() {
-            _ if self.is_left => true,
-            // Of one whose first thread has ended, the others do not show.
+            _ if self.is_foreign => true,
+            // /proc does not show the other threads of a process whose first one has ended.
             Ok(stat) => stat.has_ended() || matches!(stat.state, b'T' | b't' | b'D' | b'Z'),
             Err(_) => self.process.is_reaped(),
         }
     }
 }
 
-/// The `KEY=value` that marks the processes of a tree.
+/// Returns the `KEY=value` that marks the processes of a tree.
 fn mark(name: &str) -> Vec<u8> {
     format!("REDLINE_TREE_{name}=1").into_bytes()
 }
 
-/// The name of a child's tree, which no other process of this machine has.
+/// Returns the name of a child's tree, unique on this machine.
 pub(crate) fn name(id: u64) -> String {
     use std::sync::OnceLock;
     static TOKEN: OnceLock<String> = OnceLock::new();
     let token = TOKEN.get_or_init(|| {
         let mut bytes = [0_u8; 12];
-        // SAFETY: the kernel writes at most as many bytes as there are. So few are there at once.
+        // SAFETY: the kernel writes at most the length of the buffer. A request this small is filled at once.
         unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
         bytes.iter().map(|byte| format!("{byte:02x}")).collect()
     });
     format!("{token}_{id}")
 }
 
-/// A block of an environment with the mark of that name.
+/// Returns an environment block with the mark of that name.
 pub(crate) fn marked(block: &[u8], name: &str) -> Vec<u8> {
     [block, &mark(name), b"\0"].concat()
 }

@@ -1,5 +1,5 @@
-//! Which children were requested in one turn of the caller's loop. Node starts each within its call, so that all have emitted "spawn"
-//! before anything of one is read, and whoever waits for several and then connects them misses nothing.
+//! The children of one turn of the caller's loop. Node starts each within its call, so all of them have emitted "spawn" before it
+//! reads from one, and a program that waits for several and then connects them misses nothing.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -7,15 +7,15 @@ use std::ops::Range;
 use crate::event::Event;
 
 struct Turn {
-    /// Its number.
+    /// The port's number of looks when the turn's first child was added.
     number: u64,
-    /// Its children by id, and those of other ports between them.
+    /// The ids of its children, including ids of other ports' children in between.
     children: Range<u64>,
-    /// Those whose start the caller has to hear of.
+    /// Children that have not started yet, and whose start the caller waits for.
     starting: HashSet<u64>,
 }
 
-/// The present turn, behind those earlier ones that have children starting.
+/// Earlier turns with children that have not started, and the present turn, in this order.
 #[derive(Default)]
 pub(crate) struct Turns(Vec<Turn>);
 
@@ -36,7 +36,7 @@ impl Turns {
         });
     }
 
-    /// The caller has to hear of the start of that child.
+    /// Notes that the caller waits for the start of that child.
     pub fn expect_start(&mut self, child: u64) {
         let turn = self.0.iter_mut().rev();
         if let Some(turn) = turn.into_iter().find(|turn| turn.children.contains(&child)) {
@@ -44,7 +44,7 @@ impl Turns {
         }
     }
 
-    /// Whether the event waits for the start of another child.
+    /// Returns true for an event that waits for the start of another child.
     pub fn holds(&self, event: &Event) -> bool {
         !event.is_start()
             && self
@@ -53,8 +53,8 @@ impl Turns {
                 .any(|turn| !turn.starting.is_empty() && turn.children.contains(&event.child()))
     }
 
-    /// The caller gets the event.
-    pub fn see(&mut self, event: &Event) {
+    /// Notes that the caller has taken the event.
+    pub fn event_taken(&mut self, event: &Event) {
         if event.is_start() {
             for turn in &mut self.0 {
                 turn.starting.remove(&event.child());

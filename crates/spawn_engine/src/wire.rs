@@ -1,7 +1,7 @@
-//! The numbers that cross between the engine and its owner. This is the only place they are written: `scripts/wire.mjs` makes
-//! `packages/child-process/src/native/wire.ts` of this file, so it holds modules of plain numbers and nothing else.
+//! The numbers that cross between the engine and its owner. This is the only place they are written: `scripts/wire.mjs` generates
+//! `packages/child-process/src/native/wire.ts` from this file, so it contains modules of plain numbers and nothing else.
 
-/// What an event is about. `a`, `b` and the bytes go with it.
+/// The kind of an event. `a`, `b` and the bytes depend on it.
 pub mod event {
     /// The program runs.
     pub const STARTED: i32 = 0;
@@ -15,7 +15,7 @@ pub mod event {
     pub const ENDED: i32 = 4;
     /// More output than may be collected, with what was collected. `a` is the stream.
     pub const OVERFLOWED: i32 = 5;
-    /// It has ended, nobody knows how. `a` is its process id, `b` the error number.
+    /// It has ended with an unknown status. `a` is its process id, `b` the error number.
     pub const LOST: i32 = 6;
     /// Its figures so far, sent at its start and before its end. The bytes are numbers, see `figure`.
     pub const MEASURED: i32 = 7;
@@ -23,43 +23,43 @@ pub mod event {
     pub const TREE_ENDED: i32 = 8;
 }
 
-/// What goes beyond Node's options, as bits of one number.
+/// Options beyond Node's, as bits of one number.
 pub mod extra {
     /// The kernel kills the child when its parent ends.
     pub const DIES_WITH_PARENT: u32 = 1;
-    /// The resources it uses are of interest.
+    /// Measures the resources it uses.
     pub const USAGE: u32 = 2;
-    /// Its times are.
+    /// Measures its times.
     pub const TIMES: u32 = 4;
     /// Its descendants can be found.
     pub const TREE: u32 = 8;
 }
 
-/// Where which number is in the bytes of a "measured" event, each a double in the machine's order.
+/// Indexes of the numbers in the bytes of a "measured" event, each a double in the machine's byte order.
 pub mod figure {
-    /// The request came, in milliseconds of the monotonic clock.
+    /// The request arrived, in milliseconds of the monotonic clock.
     pub const QUEUED: usize = 0;
-    /// A spawner began with it; 0 as long as none has. The next two are the same.
+    /// A spawner began with it; 0 until then. The same applies to the next two.
     pub const TAKEN: usize = 1;
     /// The program runs.
     pub const STARTED: usize = 2;
     /// The end was seen.
     pub const ENDED: usize = 3;
-    /// CPU time outside of the kernel in microseconds, -1 where the use is not known.
+    /// CPU time in user mode, in microseconds; -1 if the usage is unknown.
     pub const USER_MICROS: usize = 4;
     /// CPU time in the kernel in microseconds.
     pub const SYSTEM_MICROS: usize = 5;
-    /// Peak of the resident memory, 0 where it is not known.
+    /// Peak of the resident memory in KiB; 0 if unknown.
     pub const PEAK_KIB: usize = 6;
     /// Voluntary context switches.
     pub const VOLUNTARY: usize = 7;
-    /// Involuntary ones.
+    /// Involuntary context switches.
     pub const INVOLUNTARY: usize = 8;
-    /// How many there are.
+    /// Number of figures.
     pub const COUNT: usize = 9;
 }
 
-/// An entry of stdio. A number from 0 on is a descriptor that the child inherits.
+/// An entry of stdio. Numbers of 0 and above are descriptors that the child inherits.
 pub mod stdio {
     /// `/dev/null`.
     pub const IGNORE: i32 = -1;
@@ -69,8 +69,8 @@ pub mod stdio {
     pub const COLLECT: i32 = -3;
 }
 
-/// What spawn gives: an id, a negative error number, or both, negative, for a child that has failed already.
+/// Result of spawn: an id, a negative error number, or both, negative, for a child that has failed already.
 pub mod spawned {
-    /// The id counts in this many; what is left is the error number, which is below it.
+    /// Unit of the id; the remainder, smaller than the unit, is the error number.
     pub const ID_UNIT: i32 = 4096;
 }

@@ -82,7 +82,7 @@ fn shell(script: &str, stdout: Stdio) -> Request {
 }
 
 #[test]
-fn output_is_collected_before_the_exit_is_told() {
+fn output_is_collected_before_the_exit_is_reported() {
     let mut harness = harness();
     let id = harness
         .spawn(shell("echo out; exit 3", Stdio::Collect(100)))
@@ -93,7 +93,7 @@ fn output_is_collected_before_the_exit_is_told() {
 }
 
 #[test]
-fn a_signal_ends_a_child_and_is_told() {
+fn a_signal_ends_a_child_and_is_reported() {
     let mut harness = harness();
     let id = harness
         .spawn(shell("exec sleep 10", Stdio::Ignore))

@@ -1,4 +1,4 @@
-//! Processes from their start to their end, on the calling thread.
+//! Runs processes from their start to their end, on the calling thread.
 #![cfg(target_os = "linux")]
 
 use std::time::Duration;

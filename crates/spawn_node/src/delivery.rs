@@ -1,4 +1,4 @@
-//! Events, one callback scope each: `onEvent(kind, id, a, b, bytes)`.
+//! Delivers events, each in a callback scope of its own: `onEvent(kind, id, a, b, bytes)`.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -12,11 +12,11 @@ use spawn_engine::{Event, recycle};
 
 use crate::figures;
 
-/// Below this a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never holds a block
-/// of the engine that is mostly empty.
-const COPIED: usize = 64 * 1024;
+/// Below this size, in bytes, a copy into V8's own memory is cheaper than an external buffer with its finalizer, and never
+/// retains a mostly empty block of the engine.
+const MIN_EXTERNAL: usize = 64 * 1024;
 
-/// Calls `callback` with an event: ticks and promises run between two of them, as they do between two of Node's own.
+/// Calls `callback` with an event: ticks and promises run between two events, as they do between two of Node's own.
 ///
 /// # Safety
 /// As [`Callback::call`].
@@ -63,7 +63,7 @@ pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
     unsafe { callback.call(fill, |_, _| ()) };
 }
 
-/// A Node Buffer with these bytes.
+/// Creates a Node Buffer with these bytes.
 ///
 /// # Safety
 /// On the environment's thread, inside a handle scope.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn buffer(env: sys::napi_env, bytes: Vec<u8>) -> sys::napi_val
     let mut value = ptr::null_mut();
     // SAFETY: the copy is made before the call returns; an external buffer owns the boxed vector until its finalizer.
     unsafe {
-        if bytes.len() >= COPIED {
+        if bytes.len() >= MIN_EXTERNAL {
             let owner = Box::into_raw(Box::new(bytes));
             let status = sys::napi_create_external_buffer(
                 env,
@@ -84,7 +84,7 @@ pub(crate) unsafe fn buffer(env: sys::napi_env, bytes: Vec<u8>) -> sys::napi_val
             if status == sys::Status::napi_ok {
                 return value;
             }
-            // Embedders with a memory cage (Electron) allow no external buffers.
+            // Embedders with a memory cage (Electron) do not allow external buffers.
             copy(env, *Box::from_raw(owner), &mut value);
         } else {
             copy(env, bytes, &mut value);
@@ -110,6 +110,6 @@ unsafe fn copy(env: sys::napi_env, bytes: Vec<u8>, value: &mut sys::napi_value) 
 }
 
 unsafe extern "C" fn free(_env: sys::napi_env, _data: *mut c_void, owner: *mut c_void) {
-    // SAFETY: made by Box::into_raw in `buffer`, finalized once.
+    // SAFETY: created by `Box::into_raw` in `buffer`, finalized once.
     recycle(*unsafe { Box::from_raw(owner.cast::<Vec<u8>>()) });
 }

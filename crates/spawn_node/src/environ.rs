@@ -1,8 +1,8 @@
-//! This process's environment, as the block that a child gets.
+//! The environment of this process, as the block that a child receives.
 //!
 //! `environ` belongs to no thread: workers with `SHARE_ENV` change it through `process.env` while this thread reads, and setenv
-//! frees the table that it outgrows. Node guards it with one mutex of its own, and so does this module. Where that mutex cannot
-//! be found, the strings come from `process.env`.
+//! frees the table that it outgrows. Node guards it with one mutex of its own, and so does this module. If that mutex cannot be
+//! found, the strings come from `process.env`.
 
 use std::cell::RefCell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -22,7 +22,7 @@ unsafe extern "C" {
 
 /// `node::per_process::env_var_mutex`, a `uv_mutex_t` that every access of `process.env` to the environment holds.
 const MUTEX: &CStr = c"_ZN4node11per_process13env_var_mutexE";
-/// Of `dladdr1`: the symbol's entry in the symbol table.
+/// Flag of `dladdr1`: requests the symbol's entry in the symbol table.
 const RTLD_DL_SYMENT: c_int = 1;
 const STT_OBJECT: u8 = 1;
 
@@ -30,22 +30,22 @@ thread_local! {
     static LAST: RefCell<Arc<Environment>> = RefCell::default();
 }
 
-/// Node's mutex while it is held.
+/// Node's mutex, while it is held.
 struct Locked {
     mutex: *mut c_void,
 }
 
 impl Locked {
-    /// `None` where Node does not show its mutex.
+    /// Returns `None` if Node does not export its mutex.
     fn take() -> Option<Self> {
         static FOUND: OnceLock<Option<usize>> = OnceLock::new();
         let mutex = (*FOUND.get_or_init(find_mutex))? as *mut c_void;
-        // SAFETY: a `uv_mutex_t` that lives as long as the process; nobody calls into Node while it is held here.
+        // SAFETY: a `uv_mutex_t` that lives as long as the process; nothing calls into Node while it is held here.
         unsafe { uv_mutex_lock(mutex) };
         Some(Self { mutex })
     }
 
-    /// `KEY=value` strings, each NUL-ended, for as long as the lock is held.
+    /// `KEY=value` strings, each NUL-terminated, valid while the lock is held.
     fn strings(&self) -> Strings<'_> {
         Strings {
             // SAFETY: a plain load; writers hold the lock.
@@ -71,8 +71,8 @@ impl<'a> Iterator for Strings<'a> {
     type Item = &'a [u8];
 
     fn next(&mut self) -> Option<&'a [u8]> {
-        // SAFETY: `environ` is null or a null-terminated table of C strings. Who changes it through Node holds the lock that
-        // this borrows. An addon that calls setenv on a thread of its own races with Node's reading, too.
+        // SAFETY: `environ` is null or a null-terminated table of C strings. Changes through Node hold the lock that this
+        // borrows. An addon that calls setenv on a thread of its own races with Node's reading, too.
         unsafe {
             if self.entry.is_null() || (*self.entry).is_null() {
                 return None;
@@ -84,8 +84,8 @@ impl<'a> Iterator for Strings<'a> {
     }
 }
 
-/// The mutex's address, if the symbol is an object of a mutex's size: a Node whose lock has become another type shows in
-/// that. Without `dladdr1`, as with musl, nothing can be checked, and it counts as not found.
+/// Returns the mutex's address if the symbol is an object of a mutex's size: a Node whose lock has become another type fails this
+/// check. Without `dladdr1`, as with musl, nothing can be checked, and the mutex counts as not found.
 fn find_mutex() -> Option<usize> {
     /// `Elf64_Sym`.
     #[repr(C)]
@@ -102,8 +102,8 @@ fn find_mutex() -> Option<usize> {
     if !cfg!(target_pointer_width = "64") {
         return None;
     }
-    // SAFETY: the names are C strings; `dladdr1` has that signature wherever it exists, fills what it is given, and the entry that
-    // it shows lies in a loaded object that is never unloaded: the one of the program, or Node as a library.
+    // SAFETY: the names are C strings; `dladdr1` has that signature wherever it exists and fills the structures passed to it, and
+    // the entry that it returns lies in a loaded object that is never unloaded: the program itself, or Node as a library.
     unsafe {
         let mutex = libc::dlsym(libc::RTLD_DEFAULT, MUTEX.as_ptr());
         let dladdr1 = libc::dlsym(libc::RTLD_DEFAULT, c"dladdr1".as_ptr());
@@ -125,8 +125,8 @@ fn find_mutex() -> Option<usize> {
     }
 }
 
-/// The environment as it is now. The block is made again only when a string has changed. Empty where the environment cannot be
-/// read safely: JavaScript does not ask for it there, see [`real_environment_variable`].
+/// Returns the current environment. The block is rebuilt only when a string has changed. Empty if the environment cannot be read
+/// safely: JavaScript does not use it in that case, see [`real_environment_variable`].
 pub(crate) fn snapshot() -> Arc<Environment> {
     LAST.with_borrow_mut(|last| {
         if let Some(locked) = Locked::take()
@@ -150,8 +150,8 @@ fn is_current(block: &[u8], strings: Strings<'_>) -> bool {
     rest.is_empty()
 }
 
-/// The value of a variable in the process's own environment, whatever `process.env` has been replaced with. `None` also where
-/// the environment cannot be read safely.
+/// Returns a variable of the process's own environment, even if `process.env` has been replaced. `None` also if the environment
+/// cannot be read safely.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn real_environment_variable(name: String) -> Option<String> {

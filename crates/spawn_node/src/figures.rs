@@ -1,4 +1,4 @@
-//! What was measured of a child, as the numbers that JavaScript reads.
+//! Measurements of a child, as the numbers that JavaScript reads.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use spawn_engine::wire::figure::{
 };
 use spawn_engine::{Figures, Usage};
 
-/// The numbers by their places in `FIGURE`.
+/// The numbers, indexed by `FIGURE`.
 pub(crate) fn numbers(figures: &Figures) -> [f64; COUNT] {
     let mut numbers = [0.0; COUNT];
     let millis = |time: Duration| time.as_secs_f64() * 1e3;
@@ -33,7 +33,7 @@ fn fill(numbers: &mut [f64; COUNT], usage: &Usage) {
     numbers[INVOLUNTARY] = usage.involuntary_switches as f64;
 }
 
-/// The same as bytes.
+/// The same numbers as bytes.
 pub(crate) fn bytes_of(figures: &Figures) -> Vec<u8> {
     numbers(figures)
         .into_iter()

@@ -1,7 +1,8 @@
-//! The engine of `@redline/child-process` as a Node-API addon: types in, facts out. JavaScript builds the errors.
+//! The engine of `@redline/child-process` as a Node-API addon: types in, facts out. JavaScript constructs the errors.
 
 mod delivery;
 mod environ;
 mod figures;
 mod port;
+mod request;
 mod run;

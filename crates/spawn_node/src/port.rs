@@ -2,93 +2,93 @@
 
 use std::ffi::c_void;
 use std::os::fd::IntoRawFd;
-use std::sync::Arc;
 use std::time::Duration;
 
 use napi::bindgen_prelude::{Buffer, Function, JsValue};
 use napi::{Env, Error, Result};
 use napi_derive::napi;
-use node_loop::{Callback, Handle, Resident, data_of, discard, settle};
-use spawn_engine::wire::{extra, spawned, stdio};
-use spawn_engine::{Environment, Event, Extras, Port as EnginePort, Request, Spawned, Stdio};
+use node_loop::{Callback, EnvironmentData, Handle, data_of, discard, register_teardown};
+use spawn_engine::wire::spawned;
+use spawn_engine::{Event, Port as EnginePort, Spawned};
 
 use crate::delivery::deliver;
-use crate::environ;
+use crate::request::request;
 
 /// The error number of calls after the environment has ended.
 const CLOSED: i32 = libc::EPERM;
 
-/// What the loop's callback needs. Lives from the constructor to the end of the environment.
+/// State of the loop's callbacks. Lives from the constructor to the teardown of the environment.
 struct Shared {
     callback: Callback,
-    /// The engine's threads wake JavaScript through it, and referencing it keeps the loop alive.
+    /// Wakes JavaScript from the engine's threads; while referenced, it keeps the loop alive.
     handle: Option<Handle>,
-    /// Counts how often the loop has looked at its descriptors.
+    /// Counts the event loop's looks at its descriptors.
     counter: Option<Handle>,
     port: Option<EnginePort>,
 }
 
-impl Resident for Shared {
-    fn leave(&mut self) -> Vec<Handle> {
-        // Once the port is dropped no other thread touches the handle.
+impl EnvironmentData for Shared {
+    fn release_handles(&mut self) -> Vec<Handle> {
+        // Once the port is dropped, no other thread uses the handle.
         drop(self.port.take());
         let handles = [self.handle.take(), self.counter.take()];
         handles.into_iter().flatten().collect()
     }
 
-    fn end(&mut self) {
-        // SAFETY: the environment's thread; nothing calls back without a port.
+    fn destroy(&mut self) {
+        // SAFETY: the environment's thread; without a port nothing calls it.
         unsafe { self.callback.delete() };
     }
 }
 
-/// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One
-/// for each environment. `stream` is an index in the child's stdio.
+/// Starts processes and reports on them through one callback, `onEvent(kind, id, a, b, bytes)`: see `EVENT` in `wire.ts`. One per
+/// environment. `stream` is an index in the child's stdio.
 #[napi]
 pub struct Port {
     shared: *mut Shared,
 }
 
-/// What is left of a stream that is given away.
+/// The remainder of a stream that is handed over.
 #[napi(object)]
 pub struct Taken {
     /// The descriptor, -1 when the stream has ended.
     pub fd: i32,
-    /// What was read but not seen yet.
+    /// Bytes read but not delivered yet.
     pub bytes: Buffer,
 }
 
-/// What a stream had collected so far.
+/// The collected part of a stream.
 #[napi(object)]
 pub struct Uncollected {
-    /// Whether it has ended.
+    /// True if the stream has ended.
     pub ended: bool,
     /// The bytes so far.
     pub bytes: Buffer,
 }
 
-/// 0 when the engine runs here, otherwise the error number that says why not.
+/// Returns 0 if the engine runs here, otherwise the error number that gives the reason.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn supported() -> i32 {
     spawn_engine::supported().err().unwrap_or(0)
 }
 
-/// Whether a read of a descriptor would not block: there are bytes, or it is at its end.
+/// Returns true if a read of the descriptor would not block: bytes are available, or it is at its end.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn is_readable(fd: i32) -> bool {
     spawn_engine::is_readable(fd)
 }
 
-/// Ends both directions of a socket: what is left in it can be read, and then it is at its end, whoever holds the other end.
+/// Shuts down both directions of a socket: its remaining bytes can be read, and then it is at its end, even if other processes
+/// hold the far end.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn hang_up(fd: i32) {
     spawn_engine::hang_up(fd);
 }
 
-/// Reaps orphans from now on, where they are given to this process: whether they are. A negative number is an error.
+/// Starts reaping orphans if this process adopts them, and returns whether it does. A negative number is an error.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn reap_orphans() -> i32 {
@@ -112,25 +112,25 @@ impl Port {
             counter: None,
             port: None,
         }));
-        // SAFETY: this is the environment's thread, and `shared` is ours alone until the environment ends or the handle's callback
-        // runs, later, on this thread. It lives until the handles are closed, those of a start that fails included.
+        // SAFETY: this is the environment's thread, and `shared` is ours alone until the environment ends or the handle's
+        // callback runs, later, on this thread. It lives until the handles are closed, including those of a start that fails.
         unsafe {
             if let Err(error) = open(env, shared) {
                 discard(shared);
                 return Err(Error::from_reason(format!("errno {error}")));
             }
-            settle(env, shared);
+            register_teardown(env, shared);
         }
         Ok(Self { shared })
     }
 
     fn port(&self) -> Option<&EnginePort> {
-        // SAFETY: freed only after the environment's cleanup, when no JavaScript can call this any more.
+        // SAFETY: freed only after the environment's cleanup, when JavaScript can no longer call this.
         unsafe { (*self.shared).port.as_ref() }
     }
 
-    /// Queues a process and returns its id, a negative error number, or both for one that has failed already but has an id,
-    /// pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; no `env` is this
+    /// Queues a process and returns its id, a negative error number, or both for a process that has failed already but has an id,
+    /// pipes and a "failed" event: see `SPAWNED`. Strings in `args` and `env` are separated by NULs; `env` defaults to this
     /// process's own. `stdio` has a descriptor or one of `STDIO` per entry, and `extras` bits of `EXTRA`.
     #[napi]
     #[allow(clippy::too_many_arguments)]
@@ -172,13 +172,13 @@ impl Port {
         }
     }
 
-    /// Whether the program runs already; if not, asks for the "started" event.
+    /// Returns true if the program runs already; otherwise requests the "started" event.
     #[napi]
     pub fn announce(&self, id: f64) -> bool {
         self.port().is_some_and(|port| port.announce(id as u64))
     }
 
-    /// Blocks until the program runs: its process id, or a negative error number.
+    /// Blocks until the program runs and returns its process id, or a negative error number.
     #[napi]
     pub fn wait_started(&self, id: f64) -> i32 {
         self.port().map_or(-CLOSED, |port| {
@@ -186,13 +186,13 @@ impl Port {
         })
     }
 
-    /// Whether the process has ended, told or not.
+    /// Returns true if the process has ended, reported or not.
     #[napi]
     pub fn has_ended(&self, id: f64) -> bool {
         self.port().is_some_and(|port| port.has_ended(id as u64))
     }
 
-    /// Signals the process: 0, or a negative error number.
+    /// Signals the process. Returns 0, or a negative error number.
     #[napi]
     pub fn kill(&self, id: f64, signal: i32) -> i32 {
         self.port()
@@ -200,8 +200,8 @@ impl Port {
             .map_or(0, |error| -error)
     }
 
-    /// Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" comes then. 0, or a
-    /// negative error number: ESRCH when there is nothing to be found, as of one that has ended and was not started as a tree.
+    /// Signals a process and its descendants, and kills those that have not ended after `grace_ms`; "tree ended" follows. Returns
+    /// 0, or a negative error number: ESRCH if nothing is found, as for a process that has ended and was not started as a tree.
     #[napi]
     pub fn end_tree(&self, id: f64, started_as_tree: bool, signal: i32, grace_ms: f64) -> i32 {
         let grace = Duration::from_secs_f64(grace_ms / 1e3);
@@ -213,7 +213,7 @@ impl Port {
             .map_or(0, |error| -error)
     }
 
-    /// Reads a stream, 256 KiB from now on.
+    /// Starts reading a stream, with a window of 256 KiB.
     #[napi]
     pub fn flow(&self, id: f64, stream: u16) {
         if let Some(port) = self.port() {
@@ -221,21 +221,21 @@ impl Port {
         }
     }
 
-    /// How often the event loop has looked at its descriptors. It counts a look before it looks.
+    /// The number of times the event loop has looked at its descriptors. A look is counted before it happens.
     #[napi]
     pub fn looks(&self) -> f64 {
         self.port().map_or(0.0, |port| port.looks() as f64)
     }
 
-    /// Whether the engine knew the end of the process when the event loop began to look at its descriptors the last time:
-    /// whatever the process left in them has been seen in this turn, or is about to be.
+    /// Returns true if the engine knew the end of the process when the event loop last began to look at its descriptors: all data
+    /// that the process left in them has been seen in this turn, or is about to be.
     #[napi]
     pub fn ended_before_look(&self, id: f64) -> bool {
         self.port()
             .is_none_or(|port| port.ended_before_look(id as u64))
     }
 
-    /// Stops collecting a stream. With `isUnseen`, the bytes so far come as a "data" event: the loop has not looked for them.
+    /// Stops collecting a stream. With `isUnseen`, the bytes so far arrive as a "data" event: the loop has not looked for them.
     #[napi]
     pub fn uncollect(&self, id: f64, stream: u16, is_unseen: bool) -> Uncollected {
         let (bytes, ended) = self.port().map_or((Vec::new(), true), |port| {
@@ -247,7 +247,7 @@ impl Port {
         }
     }
 
-    /// Gives a stream's descriptor away.
+    /// Hands over a stream's descriptor.
     #[napi]
     pub fn take(&self, id: f64, stream: u16) -> Taken {
         let (fd, bytes) = self.port().map_or((None, Vec::new()), |port| {
@@ -260,14 +260,14 @@ impl Port {
         }
     }
 
-    /// Whether a stream ended without a byte, and nobody has read from it.
+    /// Returns true if a stream ended without a byte, and nothing has been read from it.
     #[napi]
     pub fn is_at_end(&self, id: f64, stream: u16) -> bool {
         self.port()
             .is_some_and(|port| port.is_at_end(id as u64, stream))
     }
 
-    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     #[napi]
     pub fn has_hung_up(&self, id: f64, stream: u16) -> bool {
         self.port()
@@ -282,13 +282,13 @@ impl Port {
         }
     }
 
-    /// After the exit: closes stdin, empties what nobody touched, and says which of those have not ended.
+    /// After the exit: closes stdin, drains the untouched streams, and returns those that have not ended.
     #[napi]
     pub fn drain(&self, id: f64) -> Vec<u32> {
         self.port().map_or(Vec::new(), |port| port.drain(id as u64))
     }
 
-    /// Blocks until every process asked for here has been started or has failed.
+    /// Blocks until every process requested here has started or failed.
     #[napi]
     pub fn flush(&self) {
         if let Some(port) = self.port() {
@@ -296,7 +296,7 @@ impl Port {
         }
     }
 
-    /// The same for those asked for anywhere in this process, which is about to end.
+    /// Does the same for the processes requested anywhere in this process, which is about to end.
     #[napi]
     pub fn flush_all(&self) {
         if let Some(port) = self.port() {
@@ -304,7 +304,7 @@ impl Port {
         }
     }
 
-    /// Whether the port keeps the event loop alive.
+    /// Sets whether the port keeps the event loop alive.
     #[napi]
     pub fn set_referenced(&self, referenced: bool) {
         // SAFETY: as in `port`.
@@ -314,70 +314,20 @@ impl Port {
     }
 }
 
-/// Opens what `shared` has. What was opened before an error is in it.
+/// Opens the handles and the port of `shared`. On an error, it holds those already opened.
 ///
 /// # Safety
 /// On the thread of `env`; `shared` lives until its handles are closed.
 unsafe fn open(env: napi::sys::napi_env, shared: *mut Shared) -> std::result::Result<(), i32> {
     // SAFETY: forwarded.
     unsafe {
-        let handle = Handle::woken(env, shared, on_wake).ok_or(libc::ENOMEM)?;
+        let handle = Handle::open_async(env, shared, on_wake).ok_or(libc::ENOMEM)?;
         let waker = handle.waker();
         (*shared).handle = Some(handle);
-        (*shared).counter = Handle::before_sleep(env, shared, on_look);
+        (*shared).counter = Handle::open_prepare(env, shared, on_look);
         (*shared).port = Some(EnginePort::open(move || waker.wake())?);
     }
     Ok(())
-}
-
-/// What JavaScript asks for in the engine's terms, as described at [`Port::spawn`].
-#[allow(clippy::too_many_arguments)]
-pub(crate) fn request(
-    file: String,
-    args: String,
-    env: Option<String>,
-    cwd: Option<String>,
-    detached: bool,
-    uid: Option<i32>,
-    gid: Option<i32>,
-    stdio: Vec<i32>,
-    collect_limit: f64,
-    extras: u32,
-) -> Request {
-    Request {
-        file: ended(file),
-        args: ended(args),
-        env: match env {
-            None => environ::snapshot(),
-            Some(env) if env.is_empty() => Arc::default(),
-            Some(env) => Arc::new(Environment::new(ended(env))),
-        },
-        cwd: cwd.map(ended),
-        detached,
-        uid: uid.map(i32::cast_unsigned),
-        gid: gid.map(i32::cast_unsigned),
-        stdio: stdio
-            .into_iter()
-            .map(|entry| match entry {
-                stdio::IGNORE => Stdio::Ignore,
-                stdio::PIPE => Stdio::Pipe,
-                stdio::COLLECT => Stdio::Collect(collect_limit as usize),
-                fd => Stdio::Inherit(fd),
-            })
-            .collect(),
-        extras: Extras {
-            dies_with_parent: extras & extra::DIES_WITH_PARENT != 0,
-            usage: extras & extra::USAGE != 0,
-            times: extras & extra::TIMES != 0,
-            tree: extras & extra::TREE != 0,
-        },
-    }
-}
-
-fn ended(text: String) -> Vec<u8> {
-    let mut bytes = text.into_bytes();
-    bytes.push(0);
-    bytes
 }
 
 unsafe extern "C" fn on_look(handle: *mut c_void) {
@@ -393,10 +343,10 @@ unsafe extern "C" fn on_wake(handle: *mut c_void) {
     // SAFETY: the handle's data is the `Shared` that opened it; it is freed after the handle is closed.
     unsafe {
         let shared: *mut Shared = data_of(handle);
-        // Events that come meanwhile are for the next turn of the loop: timers and sockets get theirs in between.
+        // Events arriving meanwhile wait for the next turn of the loop: timers and sockets get theirs in between.
         let waiting = (*shared).port.as_ref().map_or(0, EnginePort::waiting);
         for _ in 0..waiting {
-            // A callback may have ended the environment, and with it the port, or taken what was waiting.
+            // A callback may have ended the environment, and the port with it, or taken the waiting events.
             let Some(event) = (*shared).port.as_ref().and_then(EnginePort::next_event) else {
                 return;
             };

@@ -1,4 +1,4 @@
-//! The Sync functions: one process, waited for on the environment's thread.
+//! The Sync functions: one process, awaited on the environment's thread.
 
 use std::time::Duration;
 
@@ -8,26 +8,27 @@ use napi_derive::napi;
 use spawn_engine::{Figures, Limits};
 
 use crate::figures::numbers;
-use crate::port::request;
+use crate::request::request;
 
-/// How a process that was waited for ended.
+/// The outcome of a process run to its end.
 #[napi(object)]
 pub struct Ran<'env> {
-    /// 0 or what went wrong, as a negative number.
+    /// 0, or the error number, negated.
     pub error: i32,
     /// Its id; 0 when it could not be started.
     pub pid: i32,
-    /// The exit code, -1 when a signal ended it or it is not known.
+    /// The exit code; -1 if a signal ended it or the code is unknown.
     pub code: i32,
     /// The signal that ended it, or 0.
     pub signal: i32,
-    /// By descriptor: what came out of each pipe but stdin's. None when it could not be started.
+    /// Output of each pipe except stdin, by descriptor. `None` if the process could not be started.
     pub outputs: Option<Vec<Option<BufferSlice<'env>>>>,
-    /// What it used, by the places of `FIGURE`, where the request asks for it and it is known.
+    /// Resource usage, indexed by `FIGURE`, if requested and known.
     pub figures: Option<Vec<f64>>,
 }
 
-/// Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for none. `grace_ms` is as in `Port.end_tree`. The others are as in `Port.spawn`.
+/// Runs a process to its end. `timeout_ms` and `max_buffer` are 0 for no limit. `grace_ms` is as in `Port.end_tree`. The other
+/// parameters are as in `Port.spawn`.
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 #[allow(clippy::too_many_arguments)]
@@ -74,7 +75,8 @@ pub fn run(
     let outputs: Result<_> = outcome
         .outputs
         .into_iter()
-        // Copied: memory that is handed over is freed on a turn of the loop, and a program that only runs Sync functions has none.
+        // Copied: memory that is handed over is freed on a turn of the loop, and a program that only runs Sync functions never
+        // takes one.
         .map(|bytes| {
             bytes
                 .map(|bytes| BufferSlice::copy_from(env, bytes))

@@ -1,6 +1,6 @@
 import { defineJob } from '@redline/defer';
 
-/** What the article writes for every request: who asked for what, and when. */
+/** The article's record of a request: the client, the route and the time. */
 export interface AccessRecord {
   method: string;
   path: string;
@@ -14,5 +14,5 @@ export function accessRecord(): AccessRecord {
   return { method: 'GET', path: '/orders', userAgent: 'a browser', at: Date.now() };
 }
 
-/** What every variant answers. */
+/** The response body of every variant. */
 export const orders = { orders: [{ id: 7, total: 19.9 }], page: 1 };

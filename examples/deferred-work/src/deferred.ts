@@ -1,6 +1,6 @@
 // Ours: the job is deferred from the handler, and leaves after the response, in batches. What it survives is its level.
 import { Controller, Get } from '@nestjs/common';
-import { defer, type Level, type Overflow } from '@redline/defer';
+import { defer, type Level, type Overflow, type SealOptions } from '@redline/defer';
 import { DeferModule } from '@redline/nest';
 import { accessRecord, orders, writeAccess } from './access-record.ts';
 import type { Variant } from './variant.ts';
@@ -15,8 +15,8 @@ class OrdersController {
   }
 }
 
-export function deferred(level: Level, directory: string | undefined): Variant {
-  // Where there is no disk to spill to a response waits for room: nothing is lost, and nobody refused.
+export function deferred(level: Level, directory: string | undefined, seal?: SealOptions): Variant {
+  // Without a disk to spill to, a response waits for room: no job is lost and no request is refused.
   const overflow = (process.env.OVERFLOW ??
     (directory === undefined ? 'block' : 'spill')) as Overflow;
   return {
@@ -28,7 +28,7 @@ export function deferred(level: Level, directory: string | undefined): Variant {
           level,
           sinks: { access: { ...queue.sink(), overflow } },
           sink: 'access',
-          ...(directory === undefined ? {} : { journal: { directory } }),
+          ...(directory === undefined ? {} : { journal: { directory, ...(seal && { seal }) } }),
         }),
       }),
     ],

@@ -1,5 +1,5 @@
-// The article's answer: an interceptor adds the job, and nobody waits for it. RxJS runs it before the response is sent, and
-// what the queue has not taken dies with the process.
+// The article's solution: an interceptor adds the job without waiting for it. RxJS runs it before the response is sent, and
+// jobs that the queue has not taken yet die with the process.
 import {
   Controller,
   Get,

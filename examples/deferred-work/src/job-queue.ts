@@ -10,7 +10,7 @@ import type { AccessRecord } from './access-record.ts';
 export interface JobQueue {
   add(record: AccessRecord): Promise<unknown>;
   sink(): LaneOptions;
-  /** Discards what has arrived: nobody works on it here. */
+  /** Discards the jobs that have arrived: no worker runs here. */
   empty(): Promise<void>;
   close(): Promise<void>;
 }
@@ -31,7 +31,7 @@ function redisUrl(): string {
   return (from === undefined ? undefined : process.env[from]) ?? REDIS_URL;
 }
 
-/** What is left is what it costs to bring a record here. */
+/** Drops each record, which leaves the cost of getting it here. */
 const noQueue: JobQueue = {
   add: async () => {},
   sink: () => ({ sink: { kind: 'none', send: async () => {} } }),

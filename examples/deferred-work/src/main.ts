@@ -1,6 +1,7 @@
-// VARIANT: plain, blocking, interceptor, memory, process, disk. PLATFORM: express, fastify. SINK: see job-queue.ts.
+// VARIANT: plain, blocking, interceptor, memory, process, disk, process-sealed, disk-sealed. PLATFORM: express, fastify. SINK: see job-queue.ts.
 // JOURNAL: the folder of the levels process and disk; one of its own in the temporary folder where it is not given.
 import 'reflect-metadata';
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import { Global, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import type { SealOptions } from '@redline/defer';
 import { blocking } from './blocking.ts';
 import { deferred } from './deferred.ts';
 import { interceptor } from './interceptor.ts';
@@ -23,6 +25,8 @@ const variants: Record<string, () => Variant> = {
   memory: () => deferred('memory', undefined),
   process: () => deferred('process', journalFolder()),
   disk: () => deferred('disk', journalFolder()),
+  'process-sealed': () => deferred('process', journalFolder(), seal()),
+  'disk-sealed': () => deferred('disk', journalFolder(), seal()),
 };
 
 const { VARIANT = 'memory', PLATFORM = 'fastify', PORT = '3000', HOST = '127.0.0.1' } = process.env;
@@ -52,6 +56,12 @@ const app = await NestFactory.create(
 );
 app.enableShutdownHooks();
 await app.listen(PORT, HOST);
+
+/** With a key of this run alone. */
+function seal(): SealOptions {
+  const key = randomBytes(32);
+  return { currentKey: () => ({ id: 'run', key }), keyOf: () => key };
+}
 
 function journalFolder(): string {
   return process.env.JOURNAL ?? mkdtempSync(join(tmpdir(), 'deferred-work-'));

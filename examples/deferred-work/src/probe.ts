@@ -3,7 +3,7 @@ import { Controller, Get, Inject } from '@nestjs/common';
 import { WatchedQueue } from './watched-queue.ts';
 
 const mostMs = 20_000;
-/** A lane has no more to give when nothing has arrived for so long: longer than a batch waits, and than the slowest sink takes. */
+/** A queue has no more to give when nothing has arrived for so long: longer than a batch waits, and than the slowest sink takes. */
 const settledMs = 60;
 
 /**

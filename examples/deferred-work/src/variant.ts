@@ -1,4 +1,4 @@
 import type { ModuleMetadata } from '@nestjs/common';
 
-/** What a variant adds to the app all have in common. */
+/** The parts that a variant adds to the common app. */
 export type Variant = Pick<ModuleMetadata, 'controllers' | 'imports' | 'providers'>;

@@ -16,8 +16,8 @@ export class WatchedQueue implements OnApplicationShutdown {
   }
 
   sink(): LaneOptions {
-    const { sink, ...lane } = this.#queue.sink();
-    return { ...lane, sink: this.#watch(sink) };
+    const { sink, ...sinkOptions } = this.#queue.sink();
+    return { ...sinkOptions, sink: this.#watch(sink) };
   }
 
   empty(): Promise<void> {

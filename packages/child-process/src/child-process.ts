@@ -36,7 +36,7 @@ export const execFileSync: NodeChildProcess['execFileSync'] = native
   ? (nativeExecFileSync as never)
   : nodeChildProcess.execFileSync;
 
-/** The whole module, as `node:child_process` has it. */
+/** The whole module, like `node:child_process`. */
 export const childProcess: NodeChildProcess = {
   ...nodeChildProcess,
   spawn,

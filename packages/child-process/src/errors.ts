@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { addAbortSignal, Readable } from 'node:stream';
 import { getSystemErrorName } from 'node:util';
 
-/** What each code means; docs/guide/child-process-options.md says the same. */
+/** Meaning of each code; docs/guide/child-process-options.md has the same texts. */
 export const childProcessErrorDocs = {
   ERR_REDLINE_CHILD_PROCESS_OPTION:
     'an option beyond those of Node, or an argument of `killTree`, got an invalid value; thrown',
@@ -10,7 +10,7 @@ export const childProcessErrorDocs = {
 
 export type ChildProcessErrorCode = keyof typeof childProcessErrorDocs;
 
-/** For what goes beyond Node's module; everything else gets Node's own errors. */
+/** Errors of features beyond Node's module; everything else gets Node's own errors. */
 export class ChildProcessError extends TypeError {
   override readonly name = 'ChildProcessError';
   readonly code: ChildProcessErrorCode;
@@ -21,14 +21,14 @@ export class ChildProcessError extends TypeError {
   }
 }
 
-/** Node's shape of a failed system call: `errno` is negative. */
+/** Creates Node's form of a failed system call: `errno` is negative. */
 export function systemError(errno: number, syscall: string): NodeJS.ErrnoException {
-  // libuv, which never reports it, has no name for it.
+  // Missing in libuv's names, because libuv never reports it.
   const code = errno === -constants.errno.ECHILD ? 'ECHILD' : getSystemErrorName(errno);
   return Object.assign(new Error(`${syscall} ${code}`), { errno, code, syscall });
 }
 
-/** The error of a child that could not be started or waited for, or of a call that waited for one. */
+/** Creates the error of a child that could not be started or waited for, or of a call that waited for one. */
 export function spawnError(
   errno: number,
   file: string,
@@ -45,7 +45,7 @@ export function spawnError(
 export function maxBufferError(stream: 'stdout' | 'stderr'): RangeError {
   const code = 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
   const error = new RangeError(`${stream} maxBuffer length exceeded`);
-  // Node puts the code into the stack's first line and leaves the name alone.
+  // Node puts the code into the first line of the stack and does not change the name.
   Object.defineProperty(error, 'stack', {
     value: error.stack?.replace(/^RangeError/, `RangeError [${code}]`),
     writable: true,
@@ -59,7 +59,7 @@ export function maxBufferError(stream: 'stdout' | 'stderr'): RangeError {
   return Object.assign(error, { code });
 }
 
-/** Node's own AbortError, whose class is not public: a stream that is aborted carries one. */
+/** Creates Node's own AbortError, whose class is not public: an aborted stream carries one. */
 export function abortError(cause: unknown): Error {
   const stream = new Readable({ read() {} });
   stream.on('error', () => {});

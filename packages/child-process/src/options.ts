@@ -1,44 +1,45 @@
-/** Ends the descendants of a child with it. */
+/** Options for ending a child with its descendants. */
 export interface KillTreeOptions {
   /**
-   * How long, in milliseconds, processes may take to end after a signal that asks them to; then they are killed.
+   * Time for processes to end after a signal that asks them to, in milliseconds; then they are killed.
    * @default 5000
    */
   readonly graceMs?: number;
 }
 
-/** What a child, and the processes it has waited for, used; the names and units are those of `process.resourceUsage()`. */
+/** Resources used by a child and the processes it has waited for; names and units are those of `process.resourceUsage()`. */
 export interface ChildResourceUsage {
   /** CPU time outside of the kernel, in microseconds. */
   readonly userCPUTime: number;
   /** CPU time in the kernel, in microseconds. */
   readonly systemCPUTime: number;
   /**
-   * Peak of the resident memory, in KiB. `undefined` where it is not clearly above the parent's own: the kernel counts the
+   * Peak of the resident memory, in KiB. `undefined` if it is not clearly above the parent's own: the kernel counts the
    * memory that a child has before its exec, which is the parent's.
    */
   readonly maxRSS: number | undefined;
-  /** How often it waited for something. */
+  /** Number of times it waited for an event. */
   readonly voluntaryContextSwitches: number;
-  /** How often another was given its core. */
+  /** Number of times it was preempted. */
   readonly involuntaryContextSwitches: number;
 }
 
 /** Options beyond those of `node:child_process`, which ignores them. All are off by default. */
 export interface ExtraOptions {
   /**
-   * `kill()`, `timeout`, `signal` and, in `exec` and `execFile`, `maxBuffer` end all descendants of the child with it, also those
-   * that have left its process group or session.
+   * `kill()`, `timeout`, `signal` and, in `exec` and `execFile`, `maxBuffer` end all descendants of the child with it,
+   * including those that have left its process group or session.
    * @default false
    */
   killTree?: boolean | KillTreeOptions | undefined;
   /**
-   * The kernel kills the child when this process ends, however it ends.
+   * The kernel kills the child when this process ends, for any reason.
    * @default false
    */
   dieWithParent?: boolean | undefined;
   /**
-   * `child.resourceUsage` is there from "exit" on, and `resourceUsage` in the results of `exec`, `execFile` and the Sync functions.
+   * Sets `child.resourceUsage` from "exit" on, and `resourceUsage` in the results of `exec`, `execFile` and the Sync
+   * functions.
    * @default false
    */
   resourceUsage?: boolean | undefined;

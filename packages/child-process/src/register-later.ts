@@ -1,7 +1,7 @@
-// Loaded by `register.ts` when a program asks for node:child_process. The engine and its 35 files are loaded by the first call:
+// Loaded by `register.ts` when a program loads node:child_process. The engine and its 35 files are loaded by the first call:
 // many programs load the module and never start a child.
 //
-// Nothing of this package is imported here: a module that is just being loaded, by an `import` of the package itself, could not be
+// Imports nothing of this package: a module that is still being loaded, by an `import` of the package itself, cannot be
 // required.
 import childProcess from 'node:child_process';
 import { createRequire, syncBuiltinESMExports } from 'node:module';
@@ -9,23 +9,23 @@ import { createRequire, syncBuiltinESMExports } from 'node:module';
 type Functions = typeof childProcess;
 type Engine = typeof import('./child-process.ts');
 
-/** Where Node's own functions are kept for the engine of this and every other copy of the package. */
+/** Key of Node's own functions, kept for the engine of this and every other copy of the package. */
 const kNodes = Symbol.for('redline.child-process.nodes');
 const nodeChildProcess = (childProcess as never as { [key: symbol]: Functions | undefined })[
   kNodes
 ] ?? { ...childProcess };
 
-/** The timers of the start, for the engine: tests that replace them may run when it is loaded. */
+/** The timers at start-up, for the engine: tests may have replaced them by the time it is loaded. */
 const kTimers = Symbol.for('redline.child-process.timers');
 const timers = { clearTimeout, setImmediate, setTimeout };
 
 // `promisify.custom` of `node:util`.
 const custom = Symbol.for('nodejs.util.promisify.custom');
-// Beside this file, with the same ending.
+// Next to this file, with the same extension.
 const engineFile = `./child-process${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 let functions: Functions | undefined;
 
-/** The engine's functions; Node's own where, or as long as, the engine cannot be loaded. */
+/** Returns the engine's functions; Node's own if, or as long as, the engine cannot be loaded. */
 function ours(): Functions {
   return functions ?? load();
 }
@@ -35,8 +35,8 @@ function load(): Functions {
     return use(createRequire(import.meta.url)(engineFile) as Engine);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // In a bundle there is nothing beside this file. Any other error is that of a graph of modules that is just being loaded
-    // and has the engine in it: the next call will find it.
+    // A bundle has no file next to this one. Any other error comes from a module graph that is still loading and contains
+    // the engine: the next call will find it.
     if (code === 'MODULE_NOT_FOUND' || code === 'ERR_MODULE_NOT_FOUND')
       functions = nodeChildProcess;
     return nodeChildProcess;
@@ -53,7 +53,7 @@ function promised(name: 'exec' | 'execFile'): (...args: never[]) => never {
   return (ours()[name] as unknown as Record<symbol, (...args: never[]) => never>)[custom]!;
 }
 
-/** With the names and lengths of Node's. */
+/** With the names and lengths of Node's functions. */
 const lazy = {
   spawn: function spawn(file: never, args: never, options: never) {
     return ours().spawn(file, args, options);
@@ -78,7 +78,7 @@ const lazy = {
   },
 };
 
-/** A call that only the source text of Node's own function contains. */
+/** Source text that only Node's own function contains. */
 const marks: Readonly<Record<keyof typeof lazy, string>> = {
   spawn: 'normalizeSpawnArguments(',
   fork: 'ERR_CHILD_PROCESS_IPC_REQUIRED(',
@@ -89,7 +89,7 @@ const marks: Readonly<Record<keyof typeof lazy, string>> = {
   execFileSync: 'checkExecSyncError(',
 };
 
-/** @param engine None: it is loaded by the first call. */
+/** @param engine Without it, the engine is loaded by the first call. */
 export function putInPlace(engine?: Engine): void {
   if (engine !== undefined) use(engine);
   for (const name of ['exec', 'execFile'] as const) {
@@ -100,7 +100,8 @@ export function putInPlace(engine?: Engine): void {
   Object.defineProperty(childProcess, kNodes, { configurable: true, value: nodeChildProcess });
   Object.defineProperty(childProcess, kTimers, { configurable: true, value: timers });
   for (const name of Object.keys(lazy) as (keyof typeof lazy)[]) {
-    // A tool that was loaded earlier, or another copy of this package, has wrapped it: in its place, the tool would see nothing.
+    // If a tool loaded earlier, or another copy of this package, has wrapped it, it stays: replaced, the tool would see no
+    // calls.
     const text = Function.prototype.toString.call(childProcess[name]);
     if (text.includes(marks[name])) childProcess[name] = lazy[name] as never;
   }

@@ -1,4 +1,5 @@
-// `@redline/child-process/register` for bundlers and for a Node that cannot `require` modules: the engine is loaded at once.
+// `@redline/child-process/register` for bundlers and for Node versions without `require` of modules: the engine is loaded
+// immediately.
 import * as engine from './child-process.ts';
 import { native } from './native/engine.ts';
 import { putInPlace } from './register-later.ts';

@@ -1,18 +1,18 @@
-// For `node --import @redline/child-process/register app.js` and `--require`: everything that is loaded from here on and asks for
-// node:child_process gets the engine, dependencies included. Modules that are imported see it in their named imports,
-// even those that were loaded before.
+// For `node --import @redline/child-process/register app.js` and `--require`: all code loaded later that uses
+// node:child_process gets the engine, dependencies included. Imported modules see it in their named imports, even those
+// loaded earlier.
 //
-// Every Node child inherits this line, also one that never starts a child itself. node:child_process alone takes 5 ms of CPU, so this
-// file waits until a module name is resolved to it. A resolve hook makes each `require` 25 µs slower: it goes after a few.
-// One file that imports nothing: a further one, or `node:module` by `import`, takes half a millisecond.
+// Every Node child inherits this flag, even one that never starts a child itself. node:child_process alone takes 5 ms of
+// CPU, so this file waits until a module name is resolved to it. A resolve hook makes each `require` 25 µs slower, so it is
+// removed after a few. One file without imports: another file, or an `import` of `node:module`, takes half a millisecond.
 import type { registerHooks as RegisterHooks } from 'node:module';
 
 type Later = typeof import('./register-later.ts');
 
 const MAX_RESOLVED = 40;
-/** It, and those that use it themselves. */
+/** The module, and the Node modules that use it themselves. */
 const ASKED = new Set(['node:child_process', 'node:cluster', 'node:test']);
-// Beside this file, with the same ending.
+// Next to this file, with the same extension.
 const laterFile = `./register-later${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 const { env, getBuiltinModule, permission, platform, versions } = process;
 const { moduleLoadList } = process as never as { moduleLoadList?: string[] };
@@ -23,7 +23,7 @@ const isElsewhere = versions['bun'] !== undefined || versions['deno'] !== undefi
 const isNodes = env['REDLINE_CHILD_PROCESS'] === 'node' || permission !== undefined;
 if (platform === 'linux' && !isElsewhere && !isNodes) {
   const canRequire = (process.features as { require_module?: boolean }).require_module === true;
-  // Node before 22.15 has no such hooks.
+  // Node before 22.15 lacks these hooks.
   const registerHooks = canRequire ? module.registerHooks : undefined;
   const isLoaded = moduleLoadList?.includes('NativeModule child_process') ?? true;
   if (registerHooks === undefined || isLoaded) putInPlace();
@@ -62,7 +62,7 @@ function putInPlace(): void {
     const later = module.createRequire!(import.meta.url)(laterFile) as Later;
     later.putInPlace();
   } catch {
-    // A Node that cannot require it, before 22.12, or a bundle, with nothing beside this file.
+    // Fails on Node before 22.12, which cannot require it, and in a bundle, which has no file next to this one.
     void import('./register-now.ts').catch(() => {});
   }
 }

@@ -3,9 +3,9 @@ import { registerInstance } from './instances.ts';
 import { resolveOptions, type DeferOptions } from './options.ts';
 
 /**
- * Opens the journal, if there is one, and the sinks. The first jobs may be deferred at once.
+ * Opens the journal, if one is configured, and the sinks. The first jobs may be deferred at once.
  *
- * @throws {DeferError} ERR_REDLINE_DEFER_OPTION, _UNKNOWN_SINK, _LEVEL, _JOURNAL, _JOURNAL_VERSION
+ * @throws {DeferError} ERR_REDLINE_DEFER_OPTION, _UNKNOWN_SINK, _LEVEL, _JOURNAL, _JOURNAL_VERSION, _SEAL
  * @example
  * ```ts
  * const deferrer = createDefer({

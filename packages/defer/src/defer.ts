@@ -1,7 +1,7 @@
 import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
 import { onlyInstance } from './instances.ts';
 import type { JobDefinition } from './job/job.ts';
-import type { Deferred } from './lane/pending-job.ts';
+import type { Deferred } from './sink-queue/pending-job.ts';
 import { scopeNamedBy } from './request/own-events.ts';
 import { scopes, type ScopeDeferrer } from './request/scope.ts';
 import type { RunDelivery } from './sink.ts';
@@ -46,8 +46,8 @@ export const defer: Defer = Object.assign(
 );
 
 /*
- * @redline/response-cache renews responses behind others by it, where both are there: such work then counts, is bounded, and is
- * waited for at the end, as other closures are.
+ * `@redline/response-cache`, where it is installed too, uses this to renew responses after others have been sent. Such work is
+ * then counted, bounded and awaited at shutdown like other closures.
  */
 const afterResponse: unique symbol = Symbol.for('redline.after-response') as never;
 (globalThis as { [afterResponse]?: Defer['after'] })[afterResponse] ??= (work) => defer.after(work);

@@ -1,50 +1,42 @@
 import type { Restore } from './job/async-context.ts';
 import { checkKey, type AfterOptions, type DeferCallOptions } from './job/call-options.ts';
-import { closureLane } from './intake/closures.ts';
+import { closureSink } from './intake/closures.ts';
 import { DeadLetters } from './intake/dead-letters.ts';
+import { Failures } from './intake/failures.ts';
 import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
-import { Desk } from './intake/desk.ts';
+import { JobIntake } from './intake/job-intake.ts';
 import { Ids } from './job/ids.ts';
 import { JobMaker } from './intake/job-maker.ts';
 import { isJob, type JobDefinition } from './job/job.ts';
+import type { DeferStats } from './defer-stats.ts';
+import type { DeferError } from './errors.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
-import { tellDamage } from './journal/tell-damage.ts';
+import { reportDamage } from './journal/report-damage.ts';
 import { Journaling } from './intake/journaling.ts';
-import { resolveLane } from './lane/lane-options.ts';
-import { KeyedJobs } from './lane/keyed-jobs.ts';
-import type { LaneHost } from './lane/lane-host.ts';
-import { Lane } from './lane/lane.ts';
-import { sinkStatsOf, type SinkStats } from './lane/sink-stats.ts';
+import { resolveQueue } from './sink-queue/lane-options.ts';
+import { KeyedJobs } from './sink-queue/keyed-jobs.ts';
+import type { SinkQueueHost } from './sink-queue/sink-queue-host.ts';
+import { SinkQueue } from './sink-queue/sink-queue.ts';
+import { sinkStatsOf } from './sink-queue/sink-stats.ts';
 import type { SinkLife } from './outbox.ts';
 import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
 import { Orphans } from './intake/orphans.ts';
-import type { Deferred, PendingJob } from './lane/pending-job.ts';
+import type { Deferred, PendingJob } from './sink-queue/pending-job.ts';
 import { Redelivery } from './intake/redelivery.ts';
 import { closedError, neverWaits, unknownJob, unknownSink } from './intake/refusals.ts';
 import { noRequest, ownerOf } from './request/owner.ts';
-import { Repeated } from './repeated.ts';
+import { KeyRing } from './seal/key-ring.ts';
 import type { Schedule } from './schedule/schedule.ts';
 import { Schedules, type ScheduleOptions } from './schedule/schedules.ts';
 import { unwatchExit, watchExit } from './shutdown.ts';
 import type { DeferContext, JobSpans, RunDelivery } from './sink.ts';
 
-/** How long things outside this process may take to close. Jobs do not depend on it. */
+/** Time limit for closing things outside this process. Jobs do not depend on it. */
 const closeMs = 2_000;
 
-export interface DeferStats {
-  readonly sinks: readonly SinkStats[];
-  readonly deadLetters: number;
-  /** Bytes of the journals of this process; undefined without one. */
-  readonly journalBytes: number | undefined;
-  /** Jobs whose request could not be known while requests were open: see `request` of `defer()`. */
-  readonly unattributed: number;
-  /** Jobs that did not run, because the outcome of their request was not the one of their `when`. */
-  readonly withdrawn: number;
-}
-
-/** The sinks, their lanes and the journal. Created by `createDefer`. */
-export class Deferrer implements LaneHost {
+/** The sinks, their queues and the journal. Created by `createDefer`. */
+export class Deferrer implements SinkQueueHost {
   readonly options: ResolvedOptions;
   readonly clock: ResolvedOptions['clock'];
   readonly logger: ResolvedOptions['logger'];
@@ -52,19 +44,22 @@ export class Deferrer implements LaneHost {
   readonly spans: JobSpans | undefined;
   /** Jobs that failed for good: list, requeue or remove them. */
   readonly deadLetters: DeadLetters;
-  /** Takes every job from its call on, and gets every report about it. */
-  readonly desk: Desk;
-  /** Jobs whose keys are taken. */
-  readonly keyed: KeyedJobs = new KeyedJobs((sink) => this.#lanes.get(sink));
-  readonly #lanes = new Map<string, Lane>();
-  readonly #after: Lane;
+  /** The keys of a sealed journal. */
+  readonly keys: KeyRing | undefined;
+  /** Takes every job from its call on, and receives every report about it. */
+  readonly intake: JobIntake;
+  /** Jobs deferred with `onDuplicate`, by key. */
+  readonly keyed: KeyedJobs = new KeyedJobs((sink) => this.#queues.get(sink));
+  readonly #queues = new Map<string, SinkQueue>();
+  readonly #after: SinkQueue;
   readonly #root: JournalRoot<PendingJob> | undefined;
   readonly #redelivery: Redelivery;
-  readonly #deaths: Repeated;
   readonly #maker: JobMaker;
   readonly #schedules: Schedules;
   readonly #ready: Promise<void>;
   #state: 'open' | 'draining' | 'closed' = 'open';
+  /** Reason why it closed by itself: a key of the journal is missing or wrong. */
+  #refusal: DeferError | undefined;
   #closing: Promise<void> | undefined;
   readonly #onClosed: (() => void)[] = [];
 
@@ -75,48 +70,48 @@ export class Deferrer implements LaneHost {
     this.random = options.random;
     this.spans = options.context.spans;
     const { journal, logger } = options;
-    this.#deaths = new Repeated(this.clock, (count) =>
-      logger.warn(`defer: ${count} more jobs are dead letters, or closures that failed.`),
-    );
-    const orphans = new Orphans(this.#lanes, logger);
+    const failures = new Failures(this.clock, logger, () => this.deadLetters);
+    this.keys = journal?.seal && new KeyRing(journal.seal);
+    const orphans = new Orphans(this.#queues, logger);
     if (journal !== undefined) {
       this.#root = new JournalRoot(
         {
           ...journal,
+          keys: this.keys,
           clock: this.clock,
           syncTimeoutMs: options.acknowledgeTimeoutMs,
           trouble: (error) => logger.warn(`defer: ${error.message}`, error),
           recovered: (afterMs) =>
             logger.log(`defer: the journal can be written again after ${Math.round(afterMs)} ms.`),
-          committed: (jobs, error) => this.desk.committed(jobs, error),
+          committed: (jobs, error) => this.intake.committed(jobs, error),
         },
         {
-          hasSink: (name) => this.#lanes.has(name),
+          hasSink: (name) => this.#queues.has(name),
           adopted: (adopted) => {
             this.#schedules.adopted(adopted);
             this.keyed.adopt(adopted);
             orphans.adopt(adopted);
           },
           finished: (finished) => orphans.release(finished),
-          damaged: (damage) => tellDamage(damage, logger),
+          damaged: (damage) => reportDamage(damage, logger),
           warn: (error) => logger.warn(`defer: ${error.message}`, error),
         },
       );
     }
-    this.desk = new Desk({
+    this.intake = new JobIntake({
       clock: this.clock,
       logger,
       acknowledgeTimeoutMs: options.acknowledgeTimeoutMs,
       journaling: this.#root && new Journaling(this.#root, journal!),
       keyed: this.keyed,
-      laneOf: (job) => (job.work === undefined ? this.#lanes.get(job.sink)! : this.#after),
+      queueOf: (job) => (job.work === undefined ? this.#queues.get(job.sink)! : this.#after),
       isClosed: () => this.#state === 'closed',
-      bury: (job, error) => this.#bury(job, error),
+      bury: (job, error) => failures.bury(job, error),
     });
     const redelivery = new Redelivery({
       hasJournal: this.#root !== undefined,
-      accept: (job) => void this.desk.accept(this.#openFor(job), noRequest),
-      deliver: (job) => this.desk.deliver(this.#openFor(job)),
+      accept: (job) => void this.intake.accept(this.#openFor(job), noRequest),
+      deliver: (job) => this.intake.deliver(this.#openFor(job)),
       generationOf: (sink) => this.#lifeOf(sink)?.generation,
       restoreFrom: (context) => this.restoreFrom(context),
     });
@@ -125,14 +120,14 @@ export class Deferrer implements LaneHost {
       maxLetters: options.maxDeadLetters,
       requeue: (record) => redelivery.requeue(record),
       overflowed: (record) => {
-        this.#lanes.get(record.sink)?.drop(record, 'dead-letters-full');
+        this.#queues.get(record.sink)?.drop(record, 'dead-letters-full');
       },
     });
-    for (const lane of options.lanes.values()) this.#addLane(new Lane(lane, this));
-    this.#after = new Lane(resolveLane('after', closureLane(options.after), false), this);
+    for (const resolved of options.queues.values()) this.#addQueue(new SinkQueue(resolved, this));
+    this.#after = new SinkQueue(resolveQueue('after', closureSink(options.after), false), this);
     this.#maker = new JobMaker(options, this.#after.name, {
       ids: new Ids(this.#root?.own.id ?? makeJournalId(this.clock.wall())),
-      laneFor: (name) => this.#laneFor(name),
+      queueFor: (name) => this.#queueFor(name),
       restoreFrom: (context) => this.restoreFrom(context),
     });
     this.#schedules = new Schedules({
@@ -140,31 +135,32 @@ export class Deferrer implements LaneHost {
       logger,
       root: this.#root as JournalRoot<never> | undefined,
       directory: journal?.directory,
+      isSealed: this.keys !== undefined,
       lookEveryMs: journal?.adoptEveryMs ?? 0,
     });
     this.#ready = this.#open();
-    // Callers that wait for it learn of a failure; nobody else has to.
+    // A caller that ignores `ready()` must not end the process by an unhandled rejection.
     this.#ready.catch(() => {});
     watchExit(this, options.handleSignals);
   }
 
-  /** The lanes by the names of their sinks, without that of the closures. */
-  get lanes(): ReadonlyMap<string, Lane> {
-    return this.#lanes;
+  /** The queues by the names of their sinks, without the queue of the closures. */
+  get queues(): ReadonlyMap<string, SinkQueue> {
+    return this.#queues;
   }
 
-  get afterLane(): Lane {
+  get afterQueue(): SinkQueue {
     return this.#after;
   }
 
-  /** What waits, since when and why, and what has run, by sink and by job name. */
+  /** Returns the waiting jobs, since when and why they wait, and the counts of those that ran, by sink and by job name. */
   stats(): DeferStats {
     return {
-      sinks: [...this.#lanes.values(), this.#after].map(sinkStatsOf),
+      sinks: [...this.#queues.values(), this.#after].map(sinkStatsOf),
       deadLetters: this.deadLetters.size,
       journalBytes: this.journalBytes,
-      unattributed: this.desk.unattributedJobs,
-      withdrawn: this.desk.withdrawnJobs,
+      unattributed: this.intake.unattributedJobs,
+      withdrawn: this.intake.withdrawnJobs,
     };
   }
 
@@ -173,7 +169,10 @@ export class Deferrer implements LaneHost {
     return this.#root?.bytes;
   }
 
-  /** Resolves when the sinks are open, or known to be unavailable, and orphaned journals are read. */
+  /**
+   * Resolves when the sinks are open, or known to be unavailable, and orphaned journals are read.
+   * @throws {DeferError} ERR_REDLINE_DEFER_SEAL: a key of the journal is missing or wrong; the deferrer is closed
+   */
   ready(): Promise<void> {
     return this.#ready;
   }
@@ -185,18 +184,18 @@ export class Deferrer implements LaneHost {
    * _TOO_LATE, _FULL, _JOURNAL, _CLOSED, _OPTION: if it throws, nothing was kept
    */
   defer<Data>(definition: JobDefinition<Data>, data: Data, options?: DeferCallOptions): Deferred {
-    if (this.#state === 'closed') throw closedError();
+    this.#checkOpen();
     const owner = ownerOf(this, options?.request);
     const job = this.#maker.make(definition, data, options, owner.origin);
-    if (job.level !== 'outbox') return this.desk.accept(job, owner);
-    return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.desk, owner);
+    if (job.level !== 'outbox') return this.intake.accept(job, owner);
+    return enqueueInOutbox(this.options.outbox, job, options?.transaction, this.intake, owner);
   }
 
   /**
-   * Defers the job again and again, with the moment it is due at in its key: at those of `cron` in a time zone, or of
-   * `everyMs`. Each process of the app calls it at its start. Of those with one journal's directory, one defers the job of
-   * each moment, and another does if that is killed before; in a cluster of several hosts the sink dedupes by the key, if it can.
-   * It keeps no process alive that has nothing else to do.
+   * Defers the job repeatedly, with its due time in the key: at the times of `cron` in a time zone, or every `everyMs`. Each
+   * process of the app calls it at startup. Of the processes that share a journal directory, one defers the job of each time,
+   * and another does if that one is killed first; in a cluster of several hosts the sink dedupes by the key, if it can.
+   * A schedule does not keep the process alive.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _LEVEL, _CLOSED, _OPTION
    * @example
@@ -210,9 +209,9 @@ export class Deferrer implements LaneHost {
     options: ScheduleOptions,
   ): Schedule {
     if (!isJob(definition)) throw unknownJob(definition);
-    if (this.#state === 'closed') throw closedError();
+    this.#checkOpen();
     const { sink = definition.sink ?? this.options.sink } = options ?? {};
-    this.#laneFor(sink);
+    this.#queueFor(sink);
     const fallback = this.#root === undefined ? this.options.level : 'process';
     const level = options?.level ?? definition.level ?? fallback;
     if (level === 'outbox') throw neverWaits(level);
@@ -226,7 +225,7 @@ export class Deferrer implements LaneHost {
   }
 
   /**
-   * Gives up the job with this key that waits, if it was deferred with `onDuplicate`. Resolves with false if none waits in
+   * Cancels the waiting job with this key, if it was deferred with `onDuplicate`. Resolves with false if none is waiting in
    * this process: it was never deferred, it is being sent, or it is done. After true, a crash does not bring it back.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _UNKNOWN_SINK, _CLOSED, _OPTION
@@ -238,23 +237,23 @@ export class Deferrer implements LaneHost {
   ): Promise<boolean> {
     if (!isJob(definition)) throw unknownJob(definition);
     checkKey(key);
-    const lane = this.#laneFor(sink);
-    if (this.#state === 'closed') throw closedError();
-    return this.desk.cancel({ sink: lane.name, job: definition.name, key });
+    const queue = this.#queueFor(sink);
+    this.#checkOpen();
+    return this.intake.cancel({ sink: queue.name, job: definition.name, key });
   }
 
   /**
    * Runs `work` after the response of the current request, or at once outside a request. It exists only in memory: work
    * that must not be lost is a job.
    *
-   * It has `after.timeoutMs` to end, and is dropped if `after.maxPending` others wait or run: both are reported.
+   * It has `after.timeoutMs` to finish, and is dropped if `after.maxPending` others are waiting or running; both are reported.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_JOB, _CLOSED, _LEVEL, _OPTION
    */
   after(work: (delivery: RunDelivery) => unknown, options: AfterOptions = {}): void {
-    if (this.#state === 'closed') throw closedError();
+    this.#checkOpen();
     const owner = ownerOf(this, options.request);
-    this.desk.accept(this.#maker.makeClosure(work, options, owner.origin), owner);
+    this.intake.accept(this.#maker.makeClosure(work, options, owner.origin), owner);
   }
 
   restoreFrom(context: DeferContext | undefined): Restore | undefined {
@@ -270,7 +269,7 @@ export class Deferrer implements LaneHost {
     const abort = new AbortController();
     const timer = this.clock.after(timeoutMs, () => abort.abort(), true);
     await Promise.all(
-      [...this.#lanes.values(), this.#after].map((lane) => lane.drain(abort.signal)),
+      [...this.#queues.values(), this.#after].map((queue) => queue.drain(abort.signal)),
     );
     timer.cancel();
   }
@@ -288,7 +287,7 @@ export class Deferrer implements LaneHost {
     this.#onClosed.push(callback);
   }
 
-  /** The same without waiting: for the exit of the process. */
+  /** Closes synchronously, for the exit of the process. */
   closeSync(): void {
     if (this.#state === 'closed') return;
     this.#stop();
@@ -298,7 +297,7 @@ export class Deferrer implements LaneHost {
   async #close(drainMs: number): Promise<void> {
     const endMs = this.clock.now() + drainMs;
     this.#schedules.stop();
-    // A sink that never opens, and a database or a broker that is unavailable, must not keep the process.
+    // A sink that never opens, and a database or a broker that is unavailable, must not keep the process alive.
     await this.#within(
       Math.max(drainMs, closeMs),
       this.#ready.catch(() => {}),
@@ -310,11 +309,11 @@ export class Deferrer implements LaneHost {
     if (this.#root !== undefined) await this.#closeJournal(this.#root);
     await this.#within(closeMs, outboxClosed);
     unwatchExit(this);
-    const lanes = [...this.#lanes.values()];
-    await this.#within(closeMs, Promise.all(lanes.map((lane) => lane.close())));
+    const queues = [...this.#queues.values()];
+    await this.#within(closeMs, Promise.all(queues.map((queue) => queue.close())));
   }
 
-  /* A disk that hangs is given up on after `acknowledgeTimeoutMs`. */
+  /* Gives up on a hanging disk after `acknowledgeTimeoutMs`. */
   async #closeJournal(root: JournalRoot<PendingJob>): Promise<void> {
     await this.#within(closeMs + this.options.acknowledgeTimeoutMs, root.close());
     root.releaseSync();
@@ -329,22 +328,29 @@ export class Deferrer implements LaneHost {
   }
 
   #stop(): void {
-    this.desk.leaveScopes();
+    this.intake.leaveScopes();
     this.#state = 'closed';
     this.#schedules.stop();
     for (const callback of this.#onClosed) callback();
     let lost = 0;
-    for (const lane of [...this.#lanes.values(), this.#after]) {
-      lost += this.desk.keep(lane.stop(), lane);
+    for (const queue of [...this.#queues.values(), this.#after]) {
+      lost += this.intake.keep(queue.stop(), queue);
     }
     if (lost > 0) this.logger.warn(`defer: ${lost} jobs of level memory are lost at exit.`);
   }
 
   async #open(): Promise<void> {
     const { outbox, logger } = this.options;
-    await Promise.all([this.#after, ...this.#lanes.values()].map((lane) => lane.open()));
+    // Starts within the call of createDefer: its caller may use the sinks at once.
+    const sinks = Promise.all([this.#after, ...this.#queues.values()].map((queue) => queue.open()));
+    try {
+      await Promise.all([this.#root?.opened, sinks]);
+    } catch (error) {
+      this.#refuse(error as DeferError);
+      throw error;
+    }
     await this.#root?.adoptOrphans();
-    for (const lane of this.#lanes.values()) lane.hasOrphans();
+    for (const queue of this.#queues.values()) queue.hasOrphans();
     if (this.#state === 'closed') return;
     await outbox?.open({
       deliver: (row) => this.#redelivery.relay(row),
@@ -353,41 +359,42 @@ export class Deferrer implements LaneHost {
     });
   }
 
-  #addLane(lane: Lane): void {
-    this.#lanes.set(lane.name, lane);
+  /* A job that cannot be read later must not be acknowledged. */
+  #refuse(error: DeferError): void {
+    if (this.#state === 'closed') return;
+    this.logger.warn(`defer: ${error.message}`, error);
+    this.#refusal = error;
+    this.closeSync();
+    unwatchExit(this);
+  }
+
+  #checkOpen(): void {
+    if (this.#state === 'closed') throw this.#refusal ?? closedError();
+  }
+
+  #addQueue(queue: SinkQueue): void {
+    this.#queues.set(queue.name, queue);
     if (this.#root === undefined) return;
-    lane.attach(this.#root.own);
-    lane.awaitOrphans();
+    queue.attach(this.#root.own);
+    queue.awaitOrphans();
   }
 
   #lifeOf(sink: string): SinkLife | undefined {
     const { replayWindowMs: windowMs = defaultReplayWindowMs } = this.options.journal ?? {};
-    const life = this.#lanes.get(sink)?.life;
+    const life = this.#queues.get(sink)?.life;
     if (life === undefined || windowMs === 0) return undefined;
     return { generation: life.generation, seenMsAgo: this.clock.now() - life.seenAtMs, windowMs };
   }
 
-  /* @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
   #openFor(job: PendingJob): PendingJob {
-    this.#laneFor(job.sink);
-    if (this.#state === 'closed') throw closedError();
+    this.#queueFor(job.sink);
+    this.#checkOpen();
     return job;
   }
 
-  async #bury(job: PendingJob, error: unknown): Promise<void> {
-    if (job.work !== undefined) {
-      this.#deaths.tell(() => this.logger.warn(`defer: a closure (${job.job}) failed.`, error));
-      return;
-    }
-    this.#deaths.tell(() =>
-      this.logger.warn(`defer: the job ${job.id} (${job.job}) is a dead letter.`, error),
-    );
-    await this.deadLetters.bury(job, error, this.clock.wall());
-  }
-
-  #laneFor(name: string | undefined): Lane {
-    const lane = name === undefined ? undefined : this.#lanes.get(name);
-    if (lane !== undefined) return lane;
-    throw unknownSink(name, this.#lanes);
+  #queueFor(name: string | undefined): SinkQueue {
+    const queue = name === undefined ? undefined : this.#queues.get(name);
+    if (queue !== undefined) return queue;
+    throw unknownSink(name, this.#queues);
   }
 }

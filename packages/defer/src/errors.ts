@@ -1,4 +1,4 @@
-/** What each code means; README.md says the same. */
+/** Meaning of each code, as in README.md. */
 export const deferErrorDocs = {
   ERR_REDLINE_DEFER_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_DEFER_NO_INSTANCE:
@@ -12,7 +12,7 @@ export const deferErrorDocs = {
     'The level needs a journal, an outbox or a transaction, which is missing.',
   ERR_REDLINE_DEFER_TOO_LATE:
     'The last bytes of the response were leaving, or had left: a wrapper of `response.end()` that is older than the middleware deferred the job, or the body was complete before it.',
-  ERR_REDLINE_DEFER_FULL: 'The lane or the journal is full, and `overflow` is to refuse.',
+  ERR_REDLINE_DEFER_FULL: 'The queue or the journal is full, and `overflow` is to refuse.',
   ERR_REDLINE_DEFER_CLOSED: 'The deferrer is closed.',
   ERR_REDLINE_DEFER_WITHDRAWN: 'The outcome of the request is not the one `when` asked for.',
   ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED:
@@ -21,6 +21,8 @@ export const deferErrorDocs = {
     'The journal could not be read, written or synced; `cause` has the reason.',
   ERR_REDLINE_DEFER_JOURNAL_VERSION:
     'A journal was written by a newer version of this package. It is left unchanged.',
+  ERR_REDLINE_DEFER_SEAL:
+    'The key of a sealed journal is missing, wrong or could not be fetched. Nothing sealed was changed.',
   ERR_REDLINE_DEFER_DAMAGED: 'A journal is damaged. All records that can be read are delivered.',
   ERR_REDLINE_DEFER_TIMEOUT: 'The sink did not respond within `sendTimeoutMs`.',
   ERR_REDLINE_DEFER_DEAD: 'The job failed for good and is a dead letter; `cause` has the reason.',
@@ -32,7 +34,7 @@ export type DeferErrorCode = keyof typeof deferErrorDocs;
 export class DeferError extends Error {
   override readonly name = 'DeferError';
   readonly code: DeferErrorCode;
-  /** What Fastify and Express answer with when it reaches them, and Nest, which knows an HTTP error by all three. */
+  /** Status of the response if Fastify or Express handles the error, or Nest, which recognises an HTTP error by all three. */
   readonly statusCode: number;
   readonly status: number;
   /** The message may name servers and paths. */
@@ -50,4 +52,5 @@ const unavailable: ReadonlySet<DeferErrorCode> = new Set([
   'ERR_REDLINE_DEFER_FULL',
   'ERR_REDLINE_DEFER_CLOSED',
   'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
+  'ERR_REDLINE_DEFER_SEAL',
 ]);

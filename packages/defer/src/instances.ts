@@ -8,7 +8,7 @@ export function registerInstance(deferrer: Deferrer): void {
   deferrer.onClosed(() => instances.delete(deferrer));
 }
 
-/** The one there is, for calls outside of a request. @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE */
+/** Returns the only deferrer, for calls outside a request. @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE */
 export function onlyInstance(): Deferrer {
   const [first] = instances;
   if (first !== undefined && instances.size === 1) return first;

@@ -1,10 +1,10 @@
-/** Gets failures and recoveries, e.g. `console`. */
+/** Receives failures and recoveries, e.g. `console`. */
 export interface DeferLogger {
   warn(message: string, error?: unknown): void;
   log(message: string): void;
 }
 
-/** The logger, whose own errors neither lose a job nor end the process: they become warnings of Node. */
+/** Wraps the logger: its own errors neither lose a job nor end the process, but become Node warnings. */
 export function neverFailing(logger: DeferLogger): DeferLogger {
   const guard = (line: string, write: () => unknown): void => {
     try {

@@ -4,7 +4,8 @@ import { systemClock, type Clock } from './clock.ts';
 import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 import { lifeSignEveryMs } from './journal/owner.ts';
-import { resolveLane, type LaneOptions, type ResolvedLane } from './lane/lane-options.ts';
+import { resolveSeal, type SealOptions } from './seal/seal-options.ts';
+import { resolveQueue, type LaneOptions, type ResolvedQueue } from './sink-queue/lane-options.ts';
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, JobSpans, Sink } from './sink.ts';
@@ -29,32 +30,38 @@ export interface JournalOptions {
    */
   segmentBytes?: number;
   /**
-   * How long acknowledged jobs are kept, in case the server of the sink comes back without them (a Redis without AOF,
+   * Time for which acknowledged jobs are kept, in case the server of the sink comes back without them (a Redis without AOF,
    * or with `everysec`), in milliseconds in which the server is seen alive; 0 disables it. Only for sinks that detect a
    * restart of their server.
    * @default 60_000
    */
   replayWindowMs?: number;
   /**
-   * What happens to a job of level `process` or `disk` when the journal cannot be written: `'reject'`, it is not
+   * Treatment of a job of level `process` or `disk` when the journal cannot be written: `'reject'`, it is not
    * acknowledged (the response is a 503); `'degrade'`, it is kept in memory and acknowledged.
    * @default 'reject'
    */
   onFailure?: 'reject' | 'degrade';
   /**
-   * How often to look for folders of exited processes, in milliseconds.
+   * Interval between searches for folders of exited processes, in milliseconds.
    * @default 5_000
    */
   adoptEveryMs?: number;
   /**
-   * How long the folder of a process in another container or host must show no sign of life until it is taken over, in
-   * milliseconds: 15_000 or more, because a sign is given every five seconds and one may be late. Of a process in the
-   * same container, and of one in another on a local file system of Linux, the kernel knows at once.
+   * Time without a sign of life after which the folder of a process in another container or host is taken over, in
+   * milliseconds: 15_000 or more, because a sign is given every five seconds and one may be late. The exit of a process in the
+   * same container, or in another one on a local Linux file system, is detected at once through the kernel.
    * @default 30_000
    */
   strangerTimeoutMs?: number;
+  /** Seals the records of jobs and dead letters with AES-256-GCM. @default none: they are in clear */
+  seal?: SealOptions;
   /** The calls to the file system, for tests. @default node:fs */
   fs?: JournalFs;
+}
+
+export interface ResolvedJournal extends Required<Omit<JournalOptions, 'seal'>> {
+  readonly seal: Required<SealOptions> | undefined;
 }
 
 export interface ContextOptions {
@@ -67,15 +74,15 @@ export interface ContextOptions {
 }
 
 export interface DeferOptions<SinkName extends string = string> {
-  /** The sinks by name: a sink, or a sink with the options of its lane. */
+  /** The sinks by name: a sink, or a sink with the options of its queue. */
   sinks?: Readonly<Record<SinkName, Sink | LaneOptions>>;
   /**
-   * The sink of jobs that name none, neither at the call nor in `defineJob`.
+   * Sink of jobs that name none at the call or in `defineJob`.
    * @default the only one
    */
   sink?: NoInfer<SinkName>;
   /**
-   * The level of a job that names none.
+   * Level of jobs that name none.
    * @default 'memory'
    */
   level?: Level;
@@ -83,14 +90,14 @@ export interface DeferOptions<SinkName extends string = string> {
   journal?: JournalOptions;
   /** Closures given to `defer.after`, which exist only in memory. */
   after?: {
-    /** How long one is waited for, in milliseconds. @default 30_000 */
+    /** Time limit of a closure, in milliseconds. @default 30_000 */
     timeoutMs?: number;
-    /** How many may wait or run; those beyond are dropped, with a warning. @default 10_000 */
+    /** Maximum number waiting or running; those beyond are dropped, with a warning. @default 10_000 */
     maxPending?: number;
   };
   /** Needed by the level `outbox`. */
   outbox?: Outbox;
-  /** Which parts of the request's context a job carries, besides its trace context and its id. */
+  /** Parts of the request's context that a job carries, besides its trace context and its id. */
   context?: ContextOptions;
   /**
    * The largest job, in characters of its JSON.
@@ -98,20 +105,20 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   maxJobBytes?: number;
   /**
-   * How long the levels `sink` and `outbox`, and `overflow: 'block'`, may hold a response, in milliseconds. Then it is a 503, and the job
-   * may still be delivered.
+   * Maximum time for which the levels `sink` and `outbox`, and `overflow: 'block'`, hold a response, in milliseconds. After it
+   * the response is a 503, and the job may still be delivered.
    * @default 5_000
    */
   acknowledgeTimeoutMs?: number;
   /**
-   * How long `close()` and a signal wait for sinks to take the waiting jobs, in milliseconds.
+   * Time for which `close()` and a signal wait for sinks to take the waiting jobs, in milliseconds.
    * @default 10_000
    */
   drainMs?: number;
   /**
-   * Drain on SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR2 without other listeners; the process then ends by the signal, and
-   * process 1 of a container with its exit code. With other listeners the first two drain, and the others mean what those
-   * make of them.
+   * Drains on SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGUSR2 if there are no other listeners; the process then ends by the signal,
+   * and process 1 of a container with its exit code. With other listeners the first two drain, and those listeners decide what
+   * the others mean.
    * @default true
    */
   handleSignals?: boolean;
@@ -121,7 +128,7 @@ export interface DeferOptions<SinkName extends string = string> {
    */
   maxDeadLetters?: number;
   /**
-   * Logger for trouble; `false` disables it.
+   * Logger for failures and recoveries; `false` disables it.
    * @default console
    */
   logger?: DeferLogger | false;
@@ -132,10 +139,10 @@ export interface DeferOptions<SinkName extends string = string> {
 }
 
 export interface ResolvedOptions {
-  readonly lanes: ReadonlyMap<string, ResolvedLane>;
+  readonly queues: ReadonlyMap<string, ResolvedQueue>;
   readonly sink: string | undefined;
   readonly level: Level;
-  readonly journal: Required<JournalOptions> | undefined;
+  readonly journal: ResolvedJournal | undefined;
   readonly after: { readonly timeoutMs: number; readonly maxPending: number };
   readonly outbox: Outbox | undefined;
   readonly context: ContextOptions;
@@ -152,22 +159,22 @@ export interface ResolvedOptions {
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
   refuseUnknown('createDefer', options ?? null, optionNames);
   refuseUnknown('after', options.after, { timeoutMs: true, maxPending: true });
-  const lanes = new Map<string, ResolvedLane>();
+  const queues = new Map<string, ResolvedQueue>();
   const journal = options.journal && resolveJournal(options.journal);
-  for (const [name, lane] of Object.entries(options.sinks ?? {})) {
-    lanes.set(name, resolveLane(name, lane, journal !== undefined));
+  for (const [name, given] of Object.entries(options.sinks ?? {})) {
+    queues.set(name, resolveQueue(name, given, journal !== undefined));
   }
-  if (options.sink !== undefined && !lanes.has(options.sink)) {
+  if (options.sink !== undefined && !queues.has(options.sink)) {
     throw new DeferError(
       'ERR_REDLINE_DEFER_UNKNOWN_SINK',
-      `The option sink names "${options.sink}", which is not configured. Configured: ${listSinks(lanes)}.`,
+      `The option sink names "${options.sink}", which is not configured. Configured: ${listSinks(queues)}.`,
     );
   }
   const level = oneOf('level', options.level ?? 'memory', levels);
   checkLevel(level, journal !== undefined, options.outbox !== undefined);
   return {
-    lanes,
-    sink: options.sink ?? (lanes.size === 1 ? lanes.keys().next().value : undefined),
+    queues,
+    sink: options.sink ?? (queues.size === 1 ? queues.keys().next().value : undefined),
     level,
     journal,
     after: {
@@ -203,8 +210,8 @@ export function checkLevel(level: Level, hasJournal: boolean, hasOutbox: boolean
   }
 }
 
-export function listSinks(lanes: ReadonlyMap<string, unknown>): string {
-  const names = [...lanes.keys()].map((name) => `"${name}"`);
+export function listSinks(queues: ReadonlyMap<string, unknown>): string {
+  const names = [...queues.keys()].map((name) => `"${name}"`);
   return names.length === 0 ? 'none' : names.join(', ');
 }
 
@@ -234,10 +241,11 @@ const journalNames = {
   onFailure: true,
   adoptEveryMs: true,
   strangerTimeoutMs: true,
+  seal: true,
   fs: true,
 } as const satisfies Record<keyof JournalOptions, true>;
 
-function resolveJournal(options: JournalOptions): Required<JournalOptions> {
+function resolveJournal(options: JournalOptions): ResolvedJournal {
   refuseUnknown('journal', options, journalNames);
   if (typeof options.directory !== 'string' || options.directory === '') {
     throw new DeferError(
@@ -248,10 +256,10 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
   const maxBytes = positive('journal.maxBytes', options.maxBytes ?? 1 << 30);
   const segmentBytes = positive('journal.segmentBytes', options.segmentBytes ?? 16 << 20);
   return {
-    // The app may change its working directory later, and the journal stays where it is.
+    // Absolute, because the app may change its working directory later.
     directory: resolve(options.directory),
     maxBytes,
-    // Room is made by whole segments: a quota of one or two would never have any.
+    // Space is freed in whole segments: a quota of only one or two would never have any.
     segmentBytes: Math.min(segmentBytes, Math.ceil(maxBytes / 8)),
     replayWindowMs: wholeNumber(
       'journal.replayWindowMs',
@@ -260,18 +268,19 @@ function resolveJournal(options: JournalOptions): Required<JournalOptions> {
     onFailure: oneOf('journal.onFailure', options.onFailure ?? 'reject', ['reject', 'degrade']),
     adoptEveryMs: positive('journal.adoptEveryMs', options.adoptEveryMs ?? 5_000),
     strangerTimeoutMs: strangerTimeout(options.strangerTimeoutMs),
+    seal: resolveSeal(options.seal),
     fs: options.fs ?? nodeFs,
   };
 }
 
-/* Less would take the journal of one that lives. */
+/* A shorter timeout would take over the journal of a live process. */
 function strangerTimeout(given = 30_000): number {
   const ms = positive('journal.strangerTimeoutMs', given);
-  const least = 3 * lifeSignEveryMs;
-  if (ms >= least) return ms;
+  const minMs = 3 * lifeSignEveryMs;
+  if (ms >= minMs) return ms;
   throw new DeferError(
     'ERR_REDLINE_DEFER_OPTION',
-    `The option journal.strangerTimeoutMs must be ${least} or more; got ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
+    `The option journal.strangerTimeoutMs must be ${minMs} or more; got ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
   );
 }
 

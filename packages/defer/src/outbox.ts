@@ -1,6 +1,6 @@
 import type { DeferContext } from './sink.ts';
 
-/** A job as the outbox keeps it: everything `Delivery` needs to be made again, all of it plain JSON. */
+/** A job as the outbox stores it: everything needed to recreate its `Delivery`, as plain JSON. */
 export interface OutboxJob {
   readonly id: string;
   readonly sink: string;
@@ -12,16 +12,16 @@ export interface OutboxJob {
   readonly options: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A life of a sink's server that may come back with less than it acknowledged. */
+/** One lifetime of a sink's server that may come back with less than it acknowledged. */
 export interface SinkLife {
   readonly generation: string;
-  /** How long ago it was seen, in milliseconds. */
+  /** Time since it was last seen, in milliseconds. */
   readonly seenMsAgo: number;
-  /** How long a row is kept that it has, in milliseconds in which it lives. */
+  /** Time for which a row that the server has is kept, in milliseconds in which the server is alive. */
   readonly windowMs: number;
 }
 
-/** What the core gives the outbox's relay. */
+/** Interface of the core for the outbox's relay. */
 export interface OutboxHost {
   /**
    * Sends a committed job to its sink. Resolves when the sink has it or when it is a dead letter: with the generation
@@ -30,28 +30,26 @@ export interface OutboxHost {
    * is down.
    */
   deliver(job: OutboxJob): Promise<string | undefined>;
-  /** The life of the sink's server, where it says so. What another one was sent in its window is to be sent again. */
+  /** Returns the lifetime of the sink's server, if known. Jobs sent to another one within its window must be sent again. */
   lifeOf(sink: string): SinkLife | undefined;
   warn(message: string, error?: unknown): void;
 }
 
-/** A transaction of the caller's that has a row. */
+/** A caller's transaction that contains a row. */
 export interface OutboxTransaction {
-  /**
-   * Resolves when it has ended: true if it was committed, by the word of the database. Rejects when `signal` aborts.
-   */
+  /** Resolves when it has ended: true if it was committed, as confirmed by the database. Rejects when `signal` aborts. */
   isCommitted(signal: AbortSignal): Promise<boolean>;
 }
 
-/** Level `outbox`: the job is a row of the caller's own transaction, and a relay takes it on after the commit. */
+/** Level `outbox`: the job is a row of the caller's own transaction, and a relay sends it after the commit. */
 export interface Outbox {
   /**
    * Writes the row through the caller's client. The caller awaits it before the commit. The response of a request waits for
-   * the end of the returned transaction; without one for the row alone.
+   * the end of the returned transaction; without one, for the row only.
    */
   enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction | void>;
   /** Starts the relay. */
   open(host: OutboxHost): Promise<void> | void;
-  /** From now on nothing is taken; resolves when what was taken has arrived, or was given back. The lanes drain meanwhile. */
+  /** Takes no further rows; resolves when those taken are delivered, or given back. The queues drain meanwhile. */
   close(): Promise<void>;
 }

@@ -38,7 +38,7 @@ export interface Delivery {
   readonly redelivered: boolean;
   /**
    * Runs `work` in the context of the request that deferred the job: its AsyncLocalStorage stores in the same process,
-   * otherwise the stores and trace that `context.restore` of the options makes of `context`.
+   * otherwise the stores and trace that `context.restore` of the options creates from `context`.
    */
   run<T>(work: () => T): T;
 }
@@ -91,13 +91,14 @@ export function isResult(value: unknown): value is DeliveryResult {
   return kind === 'retry' || kind === 'dead';
 }
 
-/** Creates spans for jobs: `openTelemetryContext()` has it. The methods return the result of `work`. */
+/** Creates spans for jobs: `openTelemetryContext()` provides it. The methods return the result of `work`. */
 export interface JobSpans {
   /**
-   * One job, or several at once, run in this process: within `delivery.run()`, so that each span has the right parent.
+   * Traces one job, or several at once, run in this process. Called within `delivery.run()`, so that each span has the right
+   * parent.
    */
   process<T>(sink: string, deliveries: readonly Delivery[], work: () => T): T;
-  /** A batch goes to the server of a sink. It resolves, with `failure` if the sink was unavailable. */
+  /** Traces a batch sent to the server of a sink. `work` resolves, with `failure` if the sink was unavailable. */
   send<T extends { readonly failure?: { readonly error: unknown } | undefined }>(
     sink: string,
     kind: string,
@@ -106,34 +107,34 @@ export interface JobSpans {
   ): Promise<T>;
 }
 
-/** What the core gives a sink when it opens it, and accepts from it. */
+/** Interface of the core, given to a sink when it is opened. */
 export interface SinkHost {
   /** The name of the sink in `createDefer({ sinks })`. */
   readonly name: string;
   /**
    * The requested order. `true`: one batch at a time, and a sink must stop at the first job that fails and
-   * return `retry()` for those behind it. `'key'`: no two jobs of one key are ever in flight, nothing to do here.
+   * return `retry()` for those after it. `'key'`: no two jobs of one key are ever in flight, so the sink has nothing to do.
    */
   readonly ordered: boolean | 'key';
-  /** How long a batch may take, or a job in a sink with `timesJobs`, in milliseconds. */
+  /** Time limit of a batch, or of a job in a sink with `timesJobs`, in milliseconds. */
   readonly sendTimeoutMs: number;
   readonly clock: Clock;
   /** For a sink that runs jobs itself, to create a span for each run. Undefined if spans are not enabled. */
   readonly spans?: JobSpans | undefined;
   /**
    * Call it on the first connection and every reconnection, before the first `send` on it resolves, with the id of the
-   * server's life (Redis: `run_id`), and periodically afterwards. If the id changes, the jobs in the journal from the
+   * server's lifetime (Redis: `run_id`), and periodically afterwards. If the id changes, the jobs in the journal from the
    * last `replayWindowMs` in which the server was seen are sent again: it may have come back with less than it
    * acknowledged.
    */
   generation(id: string): void;
-  /** The sink lost its server, or has it back: sends stop or start without waiting for a `send` to find out. */
+  /** Reports that the sink lost its server, or has it back: sends stop or start without waiting for a `send` to find out. */
   available(isAvailable: boolean): void;
-  /** One line for the logger of the app. */
+  /** Logs one line to the app's logger. */
   warn(message: string, error?: unknown): void;
 }
 
-/** Where jobs go. One object for one connection; the core batches, retries, paces and bounds. */
+/** A destination of jobs. One object for one connection; the core batches, retries, paces and bounds. */
 export interface Sink {
   /** The kind of sink, for messages and metrics: `'bullmq'`, `'kafka'`. */
   readonly kind: string;
@@ -144,15 +145,15 @@ export interface Sink {
    */
   readonly runsHere?: boolean;
   /**
-   * True if the sink itself gives each job of a batch `host.sendTimeoutMs`, from its own start. Otherwise the lane
+   * True if the sink itself gives each job of a batch `host.sendTimeoutMs`, from its own start. Otherwise the queue
    * gives that to the batch as a whole.
    * @default false
    */
   readonly timesJobs?: boolean;
-  /** Maximum number of jobs per `send`. @default that of the lane's options, 500 */
+  /** Maximum number of jobs per `send`. @default that of the queue's options, 500 */
   readonly maxJobs?: number;
   /**
-   * Maximum number of bytes (UTF-16 length of `json`, summed) per `send`. @default that of the lane's options, 1 MiB
+   * Maximum number of bytes (UTF-16 length of `json`, summed) per `send`. @default that of the queue's options, 1 MiB
    */
   readonly maxBytes?: number;
   /** The largest single `json` that the server accepts: a larger one is refused at the call. @default unbounded */

@@ -1,18 +1,18 @@
 import { inspect } from 'node:util';
 
-/* Code of the app may throw anything: what has no prototype, a circular object, a getter that throws itself. */
+/* Code of the app may throw anything: a value without a prototype, a circular object, a getter that itself throws. */
 
-/** What was thrown, in a sentence. */
+/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return said(thrown, ({ message }) => message);
 }
 
-/** The same with the stack, where there is one. */
+/** Returns the stack of a thrown value, or its message. */
 export function reasonOf(thrown: unknown): string {
   return said(thrown, ({ stack, message }) => stack ?? message);
 }
 
-/** Its code, or else its name, for a label. */
+/** Returns the code of a thrown value, or its name, for a label. */
 export function typeOf(thrown: unknown): string {
   try {
     const { code, name } = (thrown ?? {}) as { code?: unknown; name?: unknown };
@@ -23,7 +23,7 @@ export function typeOf(thrown: unknown): string {
   }
 }
 
-/** True where it says of itself that another try is in vain. */
+/** True if the error itself says that another attempt is useless. */
 export function isFinal(thrown: unknown): boolean {
   try {
     return (thrown as { retryable?: unknown } | undefined | null)?.retryable === false;

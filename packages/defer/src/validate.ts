@@ -25,8 +25,8 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
 }
 
 /**
- * A name that is mistyped must not be a default that nobody asked for. `known` is an object, so that the compiler
- * holds it and the options' type together.
+ * Rejects unknown names, because a mistyped one would silently select the default. `known` is an object, so that the
+ * compiler checks it against the options' type.
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
  */
@@ -37,24 +37,21 @@ export function refuseUnknown(
 ): void {
   if (given === undefined) return;
   if (typeof given !== 'object' || given === null) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `The options of ${of} must be an object; got ${String(given)}.`,
-    );
+    throw optionError(`The options of ${of} must be an object; got ${String(given)}.`);
   }
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(known, name)) continue;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
+    throw optionError(
       `Unknown option "${name}" of ${of}. Known options: ${Object.keys(known).join(', ')}.`,
     );
   }
 }
 
+export function optionError(sentence: string, cause?: unknown): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence, cause === undefined ? {} : { cause });
+}
+
 function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
-  return new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `The option ${name} must be ${what}; got ${shown}.`,
-  );
+  return optionError(`The option ${name} must be ${what}; got ${shown}.`);
 }

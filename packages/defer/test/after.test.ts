@@ -37,7 +37,7 @@ test('a job has its time from its own beginning, however many are before it in a
     runs,
     Array.from({ length: 40 }, (_, n) => n),
   );
-  assert.equal(deferrer.lanes.get('work')!.stats.sent, 40);
+  assert.equal(deferrer.queues.get('work')!.stats.sent, 40);
 });
 
 test('a handler that hangs uses up an attempt when its time is over, and its signal says so', async (t) => {
@@ -48,8 +48,8 @@ test('a handler that hangs uses up an attempt when its time is over, and its sig
       return never();
     },
   });
-  const lane = { sink, sendTimeoutMs: 1_000, retry: { attempts: 2, minMs: 1 } };
-  const { deferrer, clock } = start(t, { sinks: { work: lane } });
+  const sinkOptions = { sink, sendTimeoutMs: 1_000, retry: { attempts: 2, minMs: 1 } };
+  const { deferrer, clock } = start(t, { sinks: { work: sinkOptions } });
   deferrer.defer(job, 1);
   await clock.pass(10);
   assert.equal(signals[0]!.aborted, false);
@@ -72,24 +72,24 @@ test('closures that hang hold up no other, and are not waited for forever', asyn
   });
   await clock.pass(1);
   assert.ok(hasRun);
-  assert.equal(deferrer.afterLane.loaded, 99);
+  assert.equal(deferrer.afterQueue.loaded, 99);
   await clock.pass(1_100);
-  assert.equal(deferrer.afterLane.loaded, 0);
+  assert.equal(deferrer.afterQueue.loaded, 0);
   assert.match(logger.lines.join('\n'), /closure .* failed/);
 });
 
-test('closures beyond the bound are dropped and told, and fail nobody', async (t) => {
+test('closures beyond the bound are dropped and reported, and fail nobody', async (t) => {
   const { deferrer, clock, logger } = start(t, { after: { maxPending: 5 } });
   for (let n = 0; n < 50; n++) {
     deferrer.after(never);
     await turns();
   }
-  assert.equal(deferrer.afterLane.stats.dropped.overflow, 45);
+  assert.equal(deferrer.afterQueue.stats.dropped.overflow, 45);
   await clock.pass(1_000);
-  const told = logger.lines.filter((line) => line.includes('dropped'));
+  const warnings = logger.lines.filter((line) => line.includes('dropped'));
   // One line for each of the first, and one for all the others.
-  assert.equal(told.length, 11);
-  assert.match(told.at(-1)!, /35 more jobs were dropped/);
+  assert.equal(warnings.length, 11);
+  assert.match(warnings.at(-1)!, /35 more jobs were dropped/);
 });
 
 test('many deaths at once are a few lines', async (t) => {
@@ -102,9 +102,9 @@ test('many deaths at once are a few lines', async (t) => {
   for (let n = 0; n < 500; n++) deferrer.defer(job, n);
   await clock.pass(2_000);
   assert.equal(deferrer.deadLetters.size, 500);
-  const told = logger.lines.filter((line) => line.includes('dead letter'));
-  assert.equal(told.length, 11);
-  assert.match(told.at(-1)!, /490 more/);
+  const warnings = logger.lines.filter((line) => line.includes('dead letter'));
+  assert.equal(warnings.length, 11);
+  assert.match(warnings.at(-1)!, /490 more/);
 });
 
 test('a closure gets its delivery, and a signal that aborts when the app closes', async (t) => {

@@ -28,7 +28,7 @@ async function withDeferrer(
   try {
     await use(deferrer, sink);
     // Whatever was refused, the next job is taken.
-    deferrer.defer(job, 'next', { sink: [...deferrer.lanes.keys()][0]! });
+    deferrer.defer(job, 'next', { sink: [...deferrer.queues.keys()][0]! });
   } finally {
     await deferrer.close();
   }
@@ -46,7 +46,7 @@ function throwsCode(code: DeferErrorCode, pattern: RegExp, work: () => unknown):
 function newerHeader(): Buffer {
   const header = Buffer.alloc(16);
   header.write('REDLINED');
-  header.writeUInt32BE(2, 8);
+  header.writeUInt32BE(3, 8);
   header.writeUInt32BE(crc32(header.subarray(0, 12)), 12);
   return header;
 }
@@ -70,7 +70,7 @@ describe('a coded error at the call, for', () => {
       throwsCode(code, /job job .*null/, () => deferrer.defer(job, throwing));
       throwsCode(code, /options .*null/, () => deferrer.defer(job, 1, { options: throwing }));
       throwsCode(code, /options/, () => deferrer.defer(job, 1, { options: { big: 1n } }));
-      assert.equal(deferrer.lanes.get('test')!.depth, 0);
+      assert.equal(deferrer.queues.get('test')!.depth, 0);
       assert.equal(sink.batches.length, 0);
     }));
 
@@ -250,14 +250,14 @@ describe('a coded error at the call, for', () => {
       journal: { directory, adoptEveryMs: 5 },
       handleSignals: false,
     };
-    throwsCode('ERR_REDLINE_DEFER_JOURNAL_VERSION', /format 2, .* up to 1/, () =>
+    throwsCode('ERR_REDLINE_DEFER_JOURNAL_VERSION', /format 3, .* up to 2/, () =>
       createDefer(options),
     );
     assert.deepEqual(readdirSync(directory), ['abc-1~free']);
     assert.deepEqual(readFileSync(join(folder, '00000001.seg')), newer);
   });
 
-  test('a journal of a newer version that comes later is told, and left as it is', async (t) => {
+  test('a journal of a newer version that comes later is reported, and left as it is', async (t) => {
     const directory = temporaryFolder(t);
     const lines: string[] = [];
     const deferrer = createDefer({
@@ -270,7 +270,7 @@ describe('a coded error at the call, for', () => {
     mkdirSync(folder);
     writeFileSync(join(folder, '00000001.seg'), newerHeader());
     renameSync(folder, join(directory, 'abc-1~free'));
-    await until('the line', () => lines.some((line) => line.includes('format 2')));
+    await until('the line', () => lines.some((line) => line.includes('format 3')));
     assert.deepEqual(readdirSync(join(directory, 'abc-1~free')), ['00000001.seg']);
     await deferrer.close();
   });

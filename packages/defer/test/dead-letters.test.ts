@@ -66,16 +66,16 @@ function filesOf({ directory }: App): number {
 test('however many die at once, no more letters than maxDeadLetters are kept, and the others counted', async (t) => {
   const app = await start(t, { maxDeadLetters: 100 });
   const { deferrer } = app;
-  const { stats } = deferrer.lanes.get('mail')!;
+  const { stats } = deferrer.queues.get('mail')!;
   await Promise.all(Array.from({ length: 20 }, () => app.ask(50)));
-  let most = 0;
+  let maxLetters = 0;
   await until('their end', () => {
     const kept = filesOf(app);
-    most = Math.max(most, kept);
+    maxLetters = Math.max(maxLetters, kept);
     const counted = stats.dropped['dead-letters-full'];
     return counted >= 900 && kept + counted === 1_000 && deferrer.deadLetters.size === kept;
   });
-  assert.ok(most <= 100, `there were ${most}`);
+  assert.ok(maxLetters <= 100, `there were ${maxLetters}`);
   const left = filesOf(app);
   assert.ok(left > 0);
   assert.equal(stats.dropped['dead-letters-full'], 1_000 - left);
@@ -104,7 +104,7 @@ test('a job that dies again before it is safe that it was requeued keeps its let
   assert.equal(deadLetters.size, 1);
   app.sink.answer = () => undefined;
   assert.equal(await deadLetters.requeue(left[0]!.record.id), true);
-  await until('the job', () => app.deferrer.lanes.get('mail')!.depth === 0);
+  await until('the job', () => app.deferrer.queues.get('mail')!.depth === 0);
   assert.equal(filesOf(app), 0);
 });
 
@@ -134,8 +134,8 @@ test('inspect --requeue of jobs that die again loses none', async (t) => {
   const child = spawn(process.execPath, [command, 'inspect', app.directory, '--requeue']);
   const [code] = await once(child, 'exit');
   assert.equal(code, 0);
-  const lane = app.deferrer.lanes.get('mail')!;
-  await until('their second death', () => lane.stats.dead === 2 * count);
+  const queue = app.deferrer.queues.get('mail')!;
+  await until('their second death', () => queue.stats.dead === 2 * count);
   await app.deferrer.drain();
   assert.equal(filesOf(app), count);
 });

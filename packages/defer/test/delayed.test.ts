@@ -2,61 +2,23 @@
 import assert from 'node:assert/strict';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { createDefer } from '../src/create-defer.ts';
-import type { Deferrer } from '../src/deferrer.ts';
 import { runInspect } from '../src/inspect/inspect.ts';
 import type { DeferCallOptions } from '../src/job/call-options.ts';
 import { defineJob } from '../src/job/job.ts';
-import { DueOnDisk } from '../src/lane/due-on-disk.ts';
-import type { LaneOptions } from '../src/lane/lane-options.ts';
+import { DueOnDisk } from '../src/sink-queue/due-on-disk.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { retry, type Delivery } from '../src/sink.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink, turns, until } from './harness.ts';
+import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';
+import { pass, start } from './started.ts';
 
 const job = defineJob<number>('job');
 const hourMs = 3_600_000;
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
-
-interface Start {
-  readonly deferrer: Deferrer;
-  readonly clock: TestClock;
-  readonly sink: TestSink;
-  readonly logger: TestLogger;
-}
-
-async function start(
-  t: TestContext,
-  directory: string | undefined,
-  lane: Partial<LaneOptions> = {},
-  clock = new TestClock(),
-): Promise<Start> {
-  const sink = new TestSink();
-  const logger = new TestLogger();
-  const deferrer = createDefer({
-    sinks: { test: { sink, ...lane } },
-    ...(directory !== undefined && { journal: { directory, segmentBytes: 4_096 } }),
-    clock,
-    logger,
-    handleSignals: false,
-  });
-  t.after(() => deferrer.closeSync());
-  await deferrer.ready();
-  return { deferrer, clock, sink, logger };
-}
-
-/* Reading is real: time passes for it in steps. */
-async function pass(clock: TestClock, ms: number, isThere: () => boolean): Promise<void> {
-  await clock.pass(ms);
-  for (let step = 0; step < 500 && !isThere(); step++) {
-    await clock.pass(10);
-    await sleep(1);
-  }
-}
 
 const levels = ['memory', 'process', 'disk'] as const;
 
@@ -72,10 +34,10 @@ for (const level of levels) {
       await first.acknowledged();
       await pass(clock, hourMs - 10_000, () => sink.data.length === 1);
       assert.deepEqual(sink.data, [0]);
-      const lane = deferrer.lanes.get('test')!;
-      assert.equal(lane.depth, 0);
-      assert.equal(lane.delayed.jobs, 2);
-      assert.equal(lane.loaded, hasJournal ? 0 : 2);
+      const queue = deferrer.queues.get('test')!;
+      assert.equal(queue.depth, 0);
+      assert.equal(queue.delayed.jobs, 2);
+      assert.equal(queue.loaded, hasJournal ? 0 : 2);
       await pass(clock, 10_000, () => sink.data.length === 2);
       assert.deepEqual(sink.data, [0, 1]);
       await pass(clock, hourMs, () => sink.data.length === 3);
@@ -84,7 +46,7 @@ for (const level of levels) {
         sink.batches.flat().map(({ attempt, redelivered }) => ({ attempt, redelivered })),
         Array.from({ length: 3 }, () => ({ attempt: 1, redelivered: false })),
       );
-      assert.equal(lane.delayed.jobs, 0);
+      assert.equal(queue.delayed.jobs, 0);
     });
   }
 }
@@ -132,7 +94,7 @@ test('a time that is none is an error that says so, and nothing is kept', async 
     code: 'ERR_REDLINE_DEFER_LEVEL',
     message: /At level sink the response waits/,
   });
-  assert.equal(deferrer.lanes.get('test')!.delayed.jobs, 0);
+  assert.equal(deferrer.queues.get('test')!.delayed.jobs, 0);
   await clock.pass(1);
 });
 
@@ -150,11 +112,11 @@ test('the next process has it run at its time, or at once where that is past', a
   const clock = new TestClock();
   clock.wallMs += 2 * hourMs;
   const { sink, deferrer } = await start(t, directory, {}, clock);
-  const lane = deferrer.lanes.get('test')!;
+  const queue = deferrer.queues.get('test')!;
   await pass(clock, 0, () => sink.data.length === 3);
   assert.deepEqual(sink.data, [1, 1, 1]);
-  assert.equal(lane.delayed.jobs, 3);
-  assert.equal(lane.delayed.nextRunAtMs! > clock.wall() + 2 * hourMs, true);
+  assert.equal(queue.delayed.jobs, 3);
+  assert.equal(queue.delayed.nextRunAtMs! > clock.wall() + 2 * hourMs, true);
   await clock.pass(2 * hourMs);
   assert.equal(sink.data.length, 3);
   await pass(clock, hourMs, () => sink.data.length === 6);
@@ -174,8 +136,8 @@ test('the wall clock may be set while it waits', async (t) => {
 });
 
 test('many that are due at once come through in their order, however little room there is', async (t) => {
-  const lane = { maxPending: 20, maxPendingBytes: 400, batch: { jobs: 5 } };
-  const { deferrer, clock, sink } = await start(t, temporaryFolder(t), lane);
+  const sinkOptions = { maxPending: 20, maxPendingBytes: 400, batch: { jobs: 5 } };
+  const { deferrer, clock, sink } = await start(t, temporaryFolder(t), sinkOptions);
   const padded = defineJob<{ n: number; padding: string }>('padded');
   const numbers = Array.from({ length: 300 }, (_, n) => n);
   for (const n of numbers) {
@@ -209,7 +171,7 @@ test('a delayed job that fails is tried again, and does not wait for its time a 
   assert.equal(tries.at(-1)!.attempt, 3);
 });
 
-test('an end does not wait for it: a journal keeps it, and without one it is counted and told', async (t) => {
+test('an end does not wait for it: a journal keeps it, and without one it is counted and reported', async (t) => {
   const directory = temporaryFolder(t);
   const kept = await start(t, directory);
   kept.deferrer.defer(job, 1, { delayMs: hourMs });
@@ -219,11 +181,11 @@ test('an end does not wait for it: a journal keeps it, and without one it is cou
   lost.deferrer.defer(job, 1, { delayMs: hourMs });
   await turns();
   await lost.deferrer.close();
-  assert.equal(lost.deferrer.lanes.get('test')!.stats.dropped.exit, 1);
+  assert.equal(lost.deferrer.queues.get('test')!.stats.dropped.exit, 1);
   assert.match(lost.logger.lines.join('\n'), /1 jobs of level memory are lost at exit/);
 });
 
-test('without a journal, delayed jobs take the room of a lane, and no more', async (t) => {
+test('without a journal, delayed jobs take the room of a queue, and no more', async (t) => {
   const { deferrer } = await start(t, undefined, { maxPending: 10 });
   for (let n = 0; n < 10; n++) deferrer.defer(job, n, { delayMs: hourMs });
   assert.throws(() => deferrer.defer(job, 10, { delayMs: hourMs }), {

@@ -76,7 +76,7 @@ for (const [framework, listen] of Object.entries(frameworks)) {
     });
     t.after(() => next.close());
     await next.ready();
-    await until('the jobs', () => next.lanes.get('work')!.depth === 0);
+    await until('the jobs', () => next.queues.get('work')!.depth === 0);
     assert.deepEqual(done.toSorted(), ['answered', 'streaming', 'succeeded']);
   });
 }

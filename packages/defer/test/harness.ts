@@ -41,7 +41,7 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
   }
 }
 
-/** Keeps what was told. */
+/** Keeps the lines that were logged. */
 export class TestLogger implements DeferLogger {
   readonly lines: string[] = [];
 

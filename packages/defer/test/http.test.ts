@@ -250,7 +250,7 @@ for (const framework of ['fastify', 'express'] as const) {
         assert.equal((await get(`/later?${level}`)).status, 200);
         await until(`the jobs of ${level}`, () => sink.data.length >= 2);
         assert.deepEqual(sink.data.sort(), ['always', 'success'], level);
-        await until('an empty lane', () => deferrer.lanes.get('test')!.depth === 0);
+        await until('an empty queue', () => deferrer.queues.get('test')!.depth === 0);
       }
     });
 
@@ -315,7 +315,7 @@ for (const framework of ['fastify', 'express'] as const) {
       whenAsked.resolve();
       await assert.rejects(reply.text());
       isFull = false;
-      await until('its end', () => deferrer.lanes.get('test')!.depth === 0);
+      await until('its end', () => deferrer.queues.get('test')!.depth === 0);
       assert.equal(await (await get('/within-process')).text(), 'onetwothree');
     });
 
@@ -324,7 +324,7 @@ for (const framework of ['fastify', 'express'] as const) {
       const call = request(`${url}/hangs`);
       call.on('error', () => {});
       call.end();
-      await until('the handler', () => deferrer.lanes.get('test')!.depth === 3);
+      await until('the handler', () => deferrer.queues.get('test')!.depth === 3);
       call.destroy();
       await until('the jobs', () => sink.data.length === 2);
       assert.deepEqual(sink.data.sort(), ['aborted', 'always']);
@@ -442,7 +442,7 @@ for (const framework of ['fastify', 'express'] as const) {
         throw new Error('away');
       };
       // What is not written does not count yet.
-      const { stats } = deferrer.lanes.get('test')!;
+      const { stats } = deferrer.queues.get('test')!;
       await until('the quota', async () => {
         try {
           await deferrer.defer(job, 'x'.repeat(100), { level: 'process' }).acknowledged();
@@ -451,11 +451,11 @@ for (const framework of ['fastify', 'express'] as const) {
         }
         return false;
       });
-      const { depth } = deferrer.lanes.get('test')!;
+      const { depth } = deferrer.queues.get('test')!;
       const call = request(`${url}/leaves`);
       call.on('error', () => {});
       call.end();
-      await until('the handler', () => deferrer.lanes.get('test')!.depth > depth);
+      await until('the handler', () => deferrer.queues.get('test')!.depth > depth);
       call.destroy();
       const reply = await get('/success');
       assert.equal(reply.status, 503);
@@ -542,7 +542,7 @@ describe('express', () => {
     assert.deepEqual(thrown, ['of a middleware around end()']);
     controller.abort();
     await bad;
-    assert.equal(deferrer.lanes.get('test')!.stats.dropped.overflow, 0);
+    assert.equal(deferrer.queues.get('test')!.stats.dropped.overflow, 0);
   });
 });
 
@@ -570,7 +570,7 @@ test('over HTTP/2 a stream that its client cancels is aborted, and no success', 
   await until('the jobs', () => sink.data.length === 2);
   assert.deepEqual(sink.data.sort(), ['always', 'success']);
   const cancelled = client.request({ ':path': '/hangs' }).on('error', () => {});
-  await until('the handler', () => deferrer.lanes.get('test')!.depth === 3);
+  await until('the handler', () => deferrer.queues.get('test')!.depth === 3);
   cancelled.close(constants.NGHTTP2_CANCEL);
   await until('the jobs', () => sink.data.length === 4);
   assert.deepEqual(sink.data.slice(2).sort(), ['aborted', 'always']);

@@ -91,7 +91,7 @@ test('lists, exports, requeues and removes, also while the app runs', async (t) 
     'the job',
     () => sink.data.filter((data) => (data as { to: string }).to === 'ada').length === 2,
   );
-  await until('its mark', () => app.lanes.get('mail')!.depth === 0);
+  await until('its mark', () => app.queues.get('mail')!.depth === 0);
   await turns();
   assert.match(run('inspect', directory).stdout, /0 jobs/);
 

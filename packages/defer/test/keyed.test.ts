@@ -3,62 +3,18 @@ import assert from 'node:assert/strict';
 import { readdirSync, renameSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createDefer } from '../src/create-defer.ts';
-import type { Deferrer } from '../src/deferrer.ts';
 import type { DeferCallOptions } from '../src/job/call-options.ts';
 import { defineJob } from '../src/job/job.ts';
 import type { Level } from '../src/job/level.ts';
 import { decodeJobRecord, encodeJobRecord } from '../src/journal/job-record.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
-import type { LaneOptions } from '../src/lane/lane-options.ts';
+import type { LaneOptions } from '../src/sink-queue/lane-options.ts';
 import { retry } from '../src/sink.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink } from './harness.ts';
+import { temporaryFolder, TestClock } from './harness.ts';
+import { pass, start, type Start } from './started.ts';
 
 const job = defineJob<string>('job');
 const other = defineJob<string>('other');
-
-interface Start {
-  readonly deferrer: Deferrer;
-  readonly clock: TestClock;
-  readonly sink: TestSink;
-  readonly logger: TestLogger;
-}
-
-async function start(
-  t: TestContext,
-  directory: string | undefined,
-  lane: Partial<LaneOptions> = {},
-  clock = new TestClock(),
-  fs: JournalFs = nodeFs,
-): Promise<Start> {
-  const sink = new TestSink();
-  const logger = new TestLogger();
-  const deferrer = createDefer({
-    sinks: { test: { sink, ...lane } },
-    ...(directory !== undefined && { journal: { directory, segmentBytes: 4_096, fs } }),
-    clock,
-    logger,
-    handleSignals: false,
-  });
-  t.after(() => deferrer.closeSync());
-  await deferrer.ready();
-  return { deferrer, clock, sink, logger };
-}
-
-/* Reading is real: time passes for it in steps. */
-async function pass(clock: TestClock, ms: number, isThere: () => boolean): Promise<void> {
-  await clock.pass(ms);
-  for (let step = 0; step < 500 && !isThere(); step++) {
-    await clock.pass(10);
-    await sleep(1);
-  }
-  // What would come as well has come.
-  for (let step = 0; step < 5; step++) {
-    await clock.pass(10);
-    await sleep(1);
-  }
-}
 
 /** What a process that is killed now leaves behind. */
 function copyOf(t: TestContext, directory: string): string {
@@ -79,8 +35,8 @@ const places: readonly (readonly [level: Level, hasJournal: boolean])[] = [
 
 for (const [level, hasJournal] of places) {
   describe(`at level ${level}, ${hasJournal ? 'with' : 'without'} a journal`, () => {
-    const started = (t: TestContext, lane?: Partial<LaneOptions>): Promise<Start> =>
-      start(t, hasJournal ? temporaryFolder(t) : undefined, lane);
+    const started = (t: TestContext, sinkOptions?: Partial<LaneOptions>): Promise<Start> =>
+      start(t, hasJournal ? temporaryFolder(t) : undefined, sinkOptions);
 
     const calls: readonly (readonly [
       name: string,
@@ -134,8 +90,8 @@ for (const [level, hasJournal] of places) {
           passed = ms;
           assert.deepEqual(sink.data, data);
         }
-        assert.equal(deferrer.lanes.get('test')!.delayed.jobs, 0);
-        assert.equal(deferrer.lanes.get('test')!.depth, 0);
+        assert.equal(deferrer.queues.get('test')!.delayed.jobs, 0);
+        assert.equal(deferrer.queues.get('test')!.depth, 0);
         assert.deepEqual(logger.lines, []);
       });
     }
@@ -150,7 +106,7 @@ for (const [level, hasJournal] of places) {
       void deferrer.defer(job, 'b', { ...call, key: 'b', onDuplicate: 'extend' });
       void deferrer.defer(other, 'other', { ...call, onDuplicate: 'extend' });
       await deferrer.defer(job, 'plain', call).acknowledged();
-      assert.equal(deferrer.lanes.get('test')!.delayed.jobs, 4);
+      assert.equal(deferrer.queues.get('test')!.delayed.jobs, 4);
       await pass(clock, 1_000, () => sink.data.length === 4);
       assert.deepEqual(sink.data.toSorted(), ['20', 'b', 'other', 'plain']);
     });
@@ -253,7 +209,7 @@ test('a kill between two calls leaves one job, with the data of the last one', a
     const next = await start(t, copy, {}, later);
     await pass(later, 100, () => next.sink.data.length >= data.length);
     assert.deepEqual(next.sink.data, data);
-    assert.equal(next.deferrer.lanes.get('test')!.depth, 0);
+    assert.equal(next.deferrer.queues.get('test')!.depth, 0);
     assert.deepEqual(next.logger.lines, []);
   }
 });

@@ -42,7 +42,7 @@ async function troubled(t: TestContext): Promise<{ deferrer: Deferrer; directory
   deferrer.defer(sendMail, { to: '</script><script>alert(1)</script>' });
   deferrer.defer(sendMail, { to: 'somebody' }, { sink: 'orders' });
   await until('the letters', () => deferrer.deadLetters.size === 2);
-  await until('the breaker', () => deferrer.lanes.get('orders')!.isBreakerOpen);
+  await until('the breaker', () => deferrer.queues.get('orders')!.isBreakerOpen);
   return { deferrer, directory };
 }
 
@@ -104,10 +104,10 @@ for (const [name, serve] of Object.entries(servers)) {
       assert.equal(new URL(deleted.url).pathname, new URL(url).pathname);
       assert.match(await deleted.text(), /1 job deleted/);
       assert.equal((await deferrer.deadLetters.list()).length, 1);
-      (deferrer.lanes.get('mail')!.options.sink as TestSink).answer = () => undefined;
+      (deferrer.queues.get('mail')!.options.sink as TestSink).answer = () => undefined;
       const requeued = await fetch(url, { method: 'POST', body: formOf(page, 'Requeue all 2') });
       assert.match(await requeued.text(), /1 job requeued/);
-      await until('it is delivered', () => deferrer.lanes.get('mail')!.stats.sent === 1);
+      await until('it is delivered', () => deferrer.queues.get('mail')!.stats.sent === 1);
       assert.deepEqual(await deferrer.deadLetters.list(), []);
     });
 
@@ -248,7 +248,7 @@ test('the page says until when delayed jobs wait, of a running app and of a dire
   const sentence = `2 wait, the next one until ${runAt.toISOString().slice(0, 19).replace('T', ' ')}`;
   const urls = [
     await listening(t, deferPage(deferrer)),
-    await listening(t, pageHandler(directorySource(directory))),
+    await listening(t, pageHandler(directorySource(directory, undefined))),
   ];
   const times: number[] = [];
   for (const url of urls) {

@@ -9,6 +9,7 @@ import { handlers } from '../src/sinks/handlers.ts';
 import type { Handler } from '../src/handler.ts';
 import { until } from './harness.ts';
 import { delivery } from '../src/testing/deliveries.ts';
+import { testInbox } from './transactions/inbox-contract.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());
@@ -22,48 +23,11 @@ describe('postgresInbox', { skip: missing ?? false }, () => {
   });
   after(() => pool.end());
 
-  it('does a job once that is delivered again, alone or at the same time', async () => {
-    const inbox = open();
-    const what = randomUUID();
-    const handler = inbox.once(insert(what));
-    const job = delivery();
-    await Promise.all([run(handler, job), run(handler, job), run(handler, job)]);
-    assert.deepEqual(await run(handler, { ...job, attempt: 2, redelivered: true }), undefined);
-    assert.equal(await count(what), 1);
-  });
-
-  it('tells jobs apart by name and key, or else by id, whatever characters they have', async () => {
-    const handler = open().once(insertKey);
-    const what = randomUUID();
-    const keys = ['a', 'b', '\ud83d', '\0', 'a:b', 'x'.repeat(5_000), `${'x'.repeat(5_000)}y`];
-    const jobs = [
-      ...keys.map((key) => delivery({ key, data: what })),
-      delivery({ key: 'a', job: 'log', data: what }),
-      delivery({ data: what }),
-      delivery({ data: what }),
-    ];
-    for (const job of [...jobs, ...jobs]) assert.equal(await run(handler, job), undefined);
-    assert.equal(await count(what), jobs.length);
-    // Another job of the same name and key is the same job.
-    await run(handler, delivery({ key: 'a', data: what }));
-    assert.equal(await count(what), jobs.length);
-  });
-
-  it('rolls back what a handler wrote before it threw, and has it tried again', async () => {
-    const inbox = open();
-    const what = randomUUID();
-    let failures = 1;
-    const handler = inbox.once(async (_: unknown, client) => {
-      await insert(what)(undefined, client);
-      if (failures-- > 0) throw new Error('not yet');
-    });
-    const job = delivery();
-    const failed = await run(handler, job);
-    assert.equal(failed?.kind, 'retry');
-    assert.equal((failed!.error as Error).message, 'not yet');
-    assert.equal(await count(what), 0);
-    assert.equal(await run(handler, job), undefined);
-    assert.equal(await count(what), 1);
+  testInbox({
+    open: (table) => postgresInbox<PoolClient>({ pool, table }),
+    insert: (client, what) => client.query('insert into effects values ($1)', [what]),
+    count,
+    fail: (client) => client.query('rollback'),
   });
 
   it('has a job tried again whose handler went on behind a failed query: COMMIT is answered by ROLLBACK', async () => {
@@ -182,8 +146,8 @@ describe('postgresInbox', { skip: missing ?? false }, () => {
     const result = await run(handler, delivery());
     assert.ok(result?.kind === 'retry' && result.isUntried === undefined);
     const gone = postgresInbox({ pool, table: 'nowhere', createTable: false }).once(() => {});
-    const told = await run(gone, delivery());
-    assert.ok(told?.kind === 'retry' && told.isUntried === undefined);
+    const ofMissingTable = await run(gone, delivery());
+    assert.ok(ofMissingTable?.kind === 'retry' && ofMissingTable.isUntried === undefined);
   });
 
   it('takes no option that cannot work', () => {
@@ -232,8 +196,4 @@ function insert(what: string): (data: unknown, client: PoolClient) => Promise<vo
   return async (_, client) => {
     await client.query('insert into effects values ($1)', [what]);
   };
-}
-
-async function insertKey(what: string, client: PoolClient): Promise<void> {
-  await client.query('insert into effects values ($1)', [what]);
 }

@@ -47,7 +47,7 @@ async function leftIn(t: TestContext, directory: string): Promise<unknown[]> {
   });
   t.after(() => next.close());
   await next.ready();
-  await until('the jobs', () => next.lanes.get('test')!.depth === 0);
+  await until('the jobs', () => next.queues.get('test')!.depth === 0);
   return sink.data;
 }
 

@@ -3,9 +3,9 @@ import { test, type TestContext } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
-import type { LaneOptions } from '../src/lane/lane-options.ts';
-import type { SinkStats } from '../src/lane/sink-stats.ts';
-import type { WaitReason } from '../src/lane/waiting.ts';
+import type { LaneOptions } from '../src/sink-queue/lane-options.ts';
+import type { SinkStats } from '../src/sink-queue/sink-stats.ts';
+import type { WaitReason } from '../src/sink-queue/waiting.ts';
 import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead, retry } from '../src/sink.ts';
 import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';
@@ -20,11 +20,11 @@ interface Setting {
   stats: () => SinkStats;
 }
 
-function start(t: TestContext, lane: Partial<LaneOptions> = {}): Setting {
+function start(t: TestContext, sinkOptions: Partial<LaneOptions> = {}): Setting {
   const clock = new TestClock();
   const sink = new TestSink();
   const deferrer = createDefer({
-    sinks: { test: { sink, retry: { minMs: 1_000, maxMs: 1_000 }, ...lane } },
+    sinks: { test: { sink, retry: { minMs: 1_000, maxMs: 1_000 }, ...sinkOptions } },
     clock,
     random: () => 1,
     handleSignals: false,
@@ -169,8 +169,8 @@ test('a sink says why its jobs wait, and until when', async (t) => {
       },
     ],
   ];
-  for (const [reason, lane, makeWait] of reasons) {
-    const setting = start(t, lane);
+  for (const [reason, sinkOptions, makeWait] of reasons) {
+    const setting = start(t, sinkOptions);
     assert.equal(setting.stats().waiting, undefined, reason);
     await makeWait(setting);
     await turns();

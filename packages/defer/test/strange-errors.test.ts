@@ -64,7 +64,7 @@ for (const level of ['memory', 'process'] as const) {
       const { status } = await fetch(`${url}/${what}`, { method: 'POST' });
       assert.equal(status, 200);
     }
-    await until('the end of all', () => deferrer.lanes.get('work')!.depth === 0);
+    await until('the end of all', () => deferrer.queues.get('work')!.depth === 0);
     await deferrer.drain();
     assert.deepEqual(done, names);
     const letters = await deferrer.deadLetters.list();

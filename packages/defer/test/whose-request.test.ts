@@ -75,10 +75,10 @@ test('outside of every request while one is open: the response waits, and it is 
   assert.equal((await fetch(url)).status, 200);
   assert.equal((await fetch(url)).status, 200);
   await until('the jobs', () => sink.data.length === 2);
-  const told = logger.lines.filter((line) => line.includes('{ request }'));
-  assert.equal(told.length, 1);
+  const warnings = logger.lines.filter((line) => line.includes('{ request }'));
+  assert.equal(warnings.length, 1);
   assert.match(
-    told[0]!,
+    warnings[0]!,
     /job \(job\) was deferred outside of every request while requests are open/,
   );
   assert.equal(deferrer.stats().unattributed, 2);

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 
-// Shipped with the package: `dist/` holds none of what is not code.
+// Shipped with the package: `dist/` only contains code.
 const source = new URL('../src/', import.meta.url);
 
-/** Folders of all rules and myths by name, each with `proof.cjs`, `evidence.json` and `page.md`. */
+/** Returns the folders of all rules and myths by name, each with `proof.cjs`, `evidence.json` and `page.md`. */
 export function adviceFolders(): Map<string, URL> {
   const all = ['rules', 'myths'].flatMap((kind) =>
     readdirSync(new URL(kind, source))

@@ -2,7 +2,7 @@ import type { ESLint, Linter } from 'eslint';
 import { readEvidence } from './evidence.ts';
 import { paysOn } from './status.ts';
 
-/** The rules that pay on a major version of Node, as warnings, for a flat config. */
+/** Returns a flat config with the rules that pay on a major version of Node, as warnings. */
 export function configFor(plugin: ESLint.Plugin, major: number): Linter.Config {
   const names = [...readEvidence()]
     .filter(([, evidence]) => paysOn(evidence, major))
@@ -10,7 +10,7 @@ export function configFor(plugin: ESLint.Plugin, major: number): Linter.Config {
   return configOf(plugin, `node-${major}`, names);
 }
 
-/** Every rule, also where it pays on other versions only: for looking at code, not for CI. */
+/** Returns a config with every rule, including those that only pay on other versions: for reviewing code, not for CI. */
 export function configOfAll(plugin: ESLint.Plugin): Linter.Config {
   return configOf(plugin, 'all', Object.keys(plugin.rules!));
 }

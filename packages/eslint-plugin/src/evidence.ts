@@ -5,27 +5,27 @@ import { adviceFolders } from './advice-folders.ts';
 export interface Evidence {
   schema: 1;
   rule: string;
-  /** Source of the code that the rule reports, and of the code that it suggests. */
+  /** Source of the reported code, and of the suggested code. */
   before: string;
   after: string;
-  /** How results differ, if they do. Such a rule only suggests. */
+  /** Difference between the results, if any. Such a rule only suggests. */
   changesResult?: string;
-  /** Oldest runtime first, one of each major version. */
+  /** Oldest runtime first, one for each major version. */
   measurements: Measurement[];
 }
 
-/** The same code on one runtime. */
+/** Result for one runtime. */
 export interface Measurement {
   /** Version of Node, e.g. `24.21.0`. */
   node: string;
   v8: string;
-  /** `mitata 1.0.34`, or `own loop` where mitata does not run. */
+  /** `mitata 1.0.34`, or `own loop` if mitata does not run. */
   timer: string;
   /** Time before divided by time after, with its 95 % interval: above 1 the advice pays. */
   ratio: { value: number; low: number; high: number };
-  /** Against ± 30 %: wholly outside; around 1 and wholly inside; neither. */
+  /** Compared with ± 30 %: entirely outside; around 1 and entirely inside; neither. */
   verdict: 'changed' | 'same' | 'unresolved';
-  /** Nanoseconds a call, median. */
+  /** Nanoseconds per call, median. */
   beforeNanos: number;
   afterNanos: number;
   restarts: number;
@@ -33,15 +33,15 @@ export interface Measurement {
   seed: number;
   /** e.g. `AMD EPYC, 2 cores, Linux 6.12.0 x64`. */
   machine: string;
-  /** Day, ISO 8601. */
+  /** Date, ISO 8601. */
   measuredOn: string;
 }
 
-/** All evidence that comes with the package, by rule. */
+/** Reads all evidence shipped with the package, by rule. */
 export function readEvidence(): Map<string, Evidence> {
   const files = [...adviceFolders().values()].map((folder) => new URL('evidence.json', folder));
   const all = files
-    // A rule that was never proved: its proof has to run first.
+    // Skips rules that were never proved: their proof has to run first.
     .filter((file) => existsSync(file))
     .map((file) => JSON.parse(readFileSync(file, 'utf8')) as Evidence);
   return new Map(all.map((evidence) => [evidence.rule, evidence]));

@@ -12,7 +12,7 @@ interface RedlinePlugin extends ESLint.Plugin {
   configs: {
     /** The rules that pay on the Node that runs ESLint. */
     recommended: Linter.Config;
-    /** Every rule, including those that pay only on other versions. */
+    /** All rules, including those that only pay on other versions. */
     all: Linter.Config;
   };
 }
@@ -26,7 +26,7 @@ plugin.configs.recommended = configFor(plugin, Number(process.versions.node.spli
 plugin.configs.all = configOfAll(plugin);
 
 /**
- * The rules that pay on the Node version of the code, if another one runs ESLint.
+ * Returns the rules that pay on the Node version of the code, if a different version runs ESLint.
  * @param node Major version, e.g. 10.
  * @example
  * export default [recommendedFor(10)];

@@ -1,23 +1,23 @@
 import type { Rule } from 'eslint';
 import type * as ESTree from 'estree';
-import { type Context, lineage } from './ast/node.ts';
+import { type Context, selfAndAncestors } from './ast/node.ts';
 
 export type RuleModule = Rule.RuleModule;
 
 export interface RuleFacts {
   name: string;
-  /** The advice in one sentence without a full stop, as a tool would say it of a line. */
+  /** The advice in one sentence without a full stop, as a tool would report it for a line. */
   advice: string;
-  /** The rule rewrites code in place where it can be sure that results stay the same. */
+  /** True if the rule rewrites code in place when results are certain to stay the same. */
   fixes?: true;
 }
 
 export type Edit = (fixer: Rule.RuleFixer) => Rule.Fix | Rule.Fix[];
 
-/** `fix` is for rewrites that keep every result; `suggest` for all others, a person decides. */
+/** `fix` is for rewrites that keep every result; `suggest` for all others, which the user decides on. */
 export type Report = (node: ESTree.Node, rewrite?: { fix: Edit } | { suggest: Edit }) => void;
 
-/** A rule in the form all rules here have: one message, and at most one rewrite for it. */
+/** Defines a rule in the form shared by all rules here: one message, and at most one rewrite for it. */
 export function defineRule(
   { name, advice, fixes }: RuleFacts,
   create: (report: Report, context: Context) => Rule.RuleListener,
@@ -50,13 +50,16 @@ export function defineRule(
   };
 }
 
-/** A person looks where a rewrite would lose a comment, be newer than the code around it, or begin a statement. */
+/**
+ * Returns false if a rewrite would lose a comment, use newer syntax than the surrounding code, or begin a statement: the user has
+ * to decide then.
+ */
 function isSafeInPlace({ sourceCode, languageOptions }: Context, node: ESTree.Node): boolean {
   if (sourceCode.getCommentsInside(node).length > 0) return false;
   const version = languageOptions?.ecmaVersion ?? 2018;
   if (typeof version === 'number' && version < 2018) return false;
-  // Without semicolons the statement above would go on here: `a\n(b)` is a call.
-  return ![...lineage(node)].some(
+  // Without semicolons the statement above would continue here: `a\n(b)` is a call.
+  return ![...selfAndAncestors(node)].some(
     ({ type, range }) => type === 'ExpressionStatement' && range![0] === node.range![0],
   );
 }

@@ -1,17 +1,17 @@
 import type { Evidence, Measurement } from './evidence.ts';
 
 /**
- * The status of a rule, from its evidence. `on`: it pays on every measured Node. `gated`: on some of them. `refuted`:
- * on none; such advice has no rule and is a myth: proof, evidence and page. None of these is typed by hand.
+ * Status of a rule, derived from its evidence. `on`: it pays on every measured Node. `gated`: on some of them. `refuted`: on none;
+ * such advice has no rule and is a myth: proof, evidence and page. A status is never set by hand.
  */
 export type Status = 'on' | 'gated' | 'refuted';
 
-/** Faster by more than 30 %, the whole interval: less is negligible in any program. */
+/** True if faster by more than 30 %, over the whole interval: smaller gains are negligible in any program. */
 export function pays({ verdict, ratio }: Measurement): boolean {
   return verdict === 'changed' && ratio.value > 1;
 }
 
-/** Slower by more than 30 %, the whole interval. */
+/** True if slower by more than 30 %, over the whole interval. */
 export function costs({ verdict, ratio }: Measurement): boolean {
   return verdict === 'changed' && ratio.value < 1;
 }
@@ -23,8 +23,8 @@ export function statusOf({ measurements }: Pick<Evidence, 'measurements'>): Stat
 }
 
 /**
- * Whether the advice pays on a major version of Node. A version that was not measured is assumed to be like its
- * measured neighbours if they agree, and not to pay if they differ.
+ * True if the advice pays on a major version of Node. A version that was not measured is assumed to be like its measured neighbours
+ * if they agree, and not to pay if they differ.
  */
 export function paysOn({ measurements }: Pick<Evidence, 'measurements'>, major: number): boolean {
   const same = measurements.find((each) => majorOf(each) === major);

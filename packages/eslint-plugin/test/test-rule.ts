@@ -16,9 +16,10 @@ export interface Cases {
 export function testRule(name: string, { valid, invalid }: Cases): void {
   const tester = new RuleTester({ languageOptions: { sourceType: 'script', ecmaVersion: 2025 } });
   tester.run(name, rules[name]!, {
-    valid,
+    valid: valid.map((code) => ({ code, ...sourceTypeOf(code) })),
     invalid: invalid.map(({ code, fixed, suggested }) => ({
       code,
+      ...sourceTypeOf(code),
       output: fixed ?? null,
       errors: [
         {
@@ -30,4 +31,8 @@ export function testRule(name: string, { valid, invalid }: Cases): void {
       ],
     })),
   });
+}
+
+function sourceTypeOf(code: string): { languageOptions?: { sourceType: 'module' } } {
+  return code.startsWith('import ') ? { languageOptions: { sourceType: 'module' } } : {};
 }

@@ -4,12 +4,12 @@ import { missingInternal } from './node/node-internals.ts';
 import { servedBy, type ServerEngine } from './served-by.ts';
 import { openPort, startErrno } from './native/index.ts';
 
-/** Which implementation serves. */
+/** The implementation in use. */
 export type Engine =
   | { readonly name: 'native' }
   | {
       readonly name: 'node';
-      /** Why the native engine does not serve: one clause. */ readonly reason: string;
+      /** Reason why the native engine is not used: one clause. */ readonly reason: string;
     };
 
 let found: Engine | undefined;
@@ -27,7 +27,7 @@ export function engine(server?: Server): ServerEngine {
   found ??= find();
   if (server === undefined) return found;
   const serving = servedBy(server);
-  // A reason that holds for every server is the better one.
+  // A reason that applies to every server takes precedence.
   return serving.name === 'native' || found.name === 'native' ? serving : found;
 }
 

@@ -1,6 +1,6 @@
 import { getSystemErrorName, inspect } from 'node:util';
 
-/** What each code means; README.md says the same. */
+/** Meaning of each code; README.md has the same texts. */
 export const httpErrorDocs = {
   ERR_REDLINE_HTTP_OPTION:
     'an option of `runThreads` or `proxyProtocol` is unknown or has an invalid value, or the engine does not serve',
@@ -25,9 +25,9 @@ export class HttpError extends Error {
   }
 }
 
-// What follows are Node's own errors, for behaviour that is Node's: the classes are not public, their shape is.
+// Below: Node's own errors, for behaviour copied from Node. Their classes are not public, so only their shape is reproduced.
 
-/** An error as Node's internals make them: `code`, and the code in the first line of the stack. */
+/** Creates an error like Node's internals do: with `code`, also in the first line of the stack. */
 export function nodeError(code: string, message: string, Base: ErrorConstructor = Error): Error {
   const error = new Base(message);
   Object.defineProperty(error, 'stack', {
@@ -45,7 +45,7 @@ export function invalidArgument(name: string, value: unknown): Error {
   return nodeError('ERR_INVALID_ARG_VALUE', message, TypeError);
 }
 
-/** What a message carries whose connection ended before it did. */
+/** Returns the error of a message whose connection ended early. */
 export function connectionReset(): Error {
   return Object.assign(new Error('aborted'), { code: 'ECONNRESET' });
 }
@@ -60,7 +60,7 @@ export function streamDestroyed(operation: string): Error {
   return nodeError('ERR_STREAM_DESTROYED', `Cannot call ${operation} after a stream was destroyed`);
 }
 
-/** What Node's parser reports, for `clientError`. */
+/** Returns an error like the one of Node's parser, for `clientError`. */
 export function parseError(
   code: string,
   reason: string,
@@ -71,7 +71,7 @@ export function parseError(
     const error = new HttpError(code, `Invalid header of the PROXY protocol: ${reason}`);
     return Object.assign(error, { bytesParsed, reason, rawPacket });
   }
-  // Node leaves the reason out where it has no bytes to show.
+  // Node omits the reason if it has no bytes to show.
   const message = rawPacket === undefined ? 'Parse Error' : `Parse Error: ${reason}`;
   return Object.assign(new Error(message), {
     bytesParsed,

@@ -10,21 +10,21 @@ import type {
 import type {
   kConnection,
   kDirect,
-  kHeld,
+  kBuffered,
   kIsAscii,
   kIsNodes,
   kJoinedLength,
   kLocals,
-  kOver,
+  kReleased,
   kSequence,
   kTickBytes,
   kWriteCallbacks,
 } from './node/message-state.ts';
 
-// A request, its response, their connection and its server know each other. What each needs from the others is here, below
-// all of them, so that imports run down only.
+// A request, its response, their connection and its server refer to each other. The parts that each needs of the others are
+// declared here, below all of them, so that imports only point down.
 
-/** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes are Node's in all they do. */
+/** The server's `IncomingMessage` and `ServerResponse` options: messages of these classes use Node's own methods. */
 export interface CustomMessages {
   readonly request: (new (socket: Socket) => IncomingMessage) | undefined;
   readonly response:
@@ -43,14 +43,14 @@ export interface StreamHandle {
   };
 }
 
-/** An app of Express that is a server's one listener, and classes whose messages have its prototypes. */
+/** An Express app that is the server's only listener, and message classes with its prototypes. */
 export interface AppMessages {
   readonly app: RequestListener & { readonly request: object; readonly response: EngineResponse };
   readonly request: object;
   readonly response: EngineResponse;
   /** Express calls it before it replaces the prototypes. */
   readonly setHeader: unknown;
-  /** These, and nothing else, differs from the classes of the engine. */
+  /** The only difference from the engine's own classes. */
   readonly Request: new (
     connection: EngineConnection,
     method: string,
@@ -66,113 +66,113 @@ export interface AppMessages {
   ) => EngineResponse;
 }
 
-/** A server, for its connections and their messages. */
+/** A server, as seen by its connections and their messages. */
 export interface ServingServer extends Server, EmitterInternals {
   readonly custom: CustomMessages;
-  /** Headers that must not be sent twice, by the symbol Node looks for. */
+  /** Headers that must not be sent twice, with Node's internal symbol for them. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   readonly optimizesEmptyRequests: boolean;
-  /** The proxies it is behind. */
+  /** The trusted proxies in front of it. */
   readonly proxies: object | undefined;
-  /** It is stopping: every response ends its connection. */
+  /** The server is stopping: every response ends its connection. */
   readonly isEnding: boolean;
-  /** Its one listener, where that gives messages the prototypes of its own; null where it does not. */
+  /** The only listener, if it sets its own prototypes on messages; null if it does not. */
   appMessages: AppMessages | null | undefined;
-  /** The kind of its own handle: TCP, or a pipe. */
+  /** The kind of the server's own handle: TCP, or a pipe. */
   readonly StreamHandle: StreamHandle;
   highWaterMark: number;
   joinDuplicateHeaders: boolean;
   requireHostHeader: boolean;
   rejectNonStandardBodyWrites: boolean;
   shouldUpgradeCallback(request: EngineRequest): boolean;
-  /** Node's own server reads this connection from here on. */
+  /** Has Node's own server read this connection. */
   serveByNode(socket: Socket): void;
-  /** A connection has become Node's. */
+  /** Counts a connection that was moved to Node. */
   countDetached(): void;
-  /** From here on Node's own server takes connections: somebody has replaced what it calls on each. */
+  /** Has Node's own server take new connections: user code has replaced a method that it calls for each. */
   leaveToNode(replaced: string): void;
   /** @internal */
   _noticeListener(event: string | symbol): void;
   _emitCloseIfDrained(): void;
-  /** The engine has left: no connection is left. */
+  /** The engine has stopped; the last connection is closed. */
   onStopped(): void;
 }
 
-/** A file on its way into a response. */
+/** A file being sent as part of a response. */
 export interface FileSource {
-  /** The engine has sent a part of it, or goes no further. */
+  /** The engine has sent a part of it, or has stopped. */
   onMoved(): void;
   /** The connection is gone. */
   onLost(): void;
-  /** The connection is gone because the file could not be read: its stream hears of that before the rest, which is `next`, is done. */
+  /** The connection closed because the file could not be read: its stream gets the error before `next` runs the rest. */
   onUnreadable(next: () => void): void;
 }
 
-/** A connection, for its messages and its socket. */
+/** A connection, as seen by its messages and its socket. */
 export interface EngineConnection {
   readonly native: NativeConnection;
   readonly server: ServingServer;
   /** The response whose turn it is. */
   readonly first: EngineResponse | null;
-  /** The request that came last: bytes of a body belong to it. */
+  /** The latest request: body bytes belong to it. */
   readonly incoming: EngineRequest | null;
-  /** The file that the engine sends a part of. */
+  /** The file of which the engine is sending a part. */
   file: FileSource | null;
-  /** What stands for the connection where Node has a socket: made when first asked for. */
+  /** Returns the connection's socket; made on the first call. */
   socket(): Socket;
-  /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
+  /** True if bytes are, or would be, in the socket's own buffer: none may overtake them. */
   holdsBytes(): boolean;
-  /** Corks the socket until what was to happen behind this tick happens. */
-  corkUntilTick(needsDrain: boolean): void;
-  /** Emits "drain" on the first response once all that was written is sent. */
+  /** Corks the socket until the response's own `afterTick` runs. */
+  corkUntilTick(response: EngineResponse): void;
+  /** Emits "drain" on the first response once all written bytes are sent. */
   passDrain(): void;
-  /** Uncorks the socket of what was corked behind the end of this response. */
+  /** Uncorks the bytes that were corked after the end of this response. */
   uncorkEnded(response: EngineResponse): void;
-  /** Nobody has ended or destroyed the socket. */
+  /** True unless the socket was ended or destroyed. */
   isWritable(): boolean;
-  /** Bytes that were written for it and that the kernel has not taken. */
+  /** Written bytes that the kernel has not taken. */
   unsent(): number;
-  /** This many more, or fewer, bytes were written for responses before their turn. */
+  /** Adds to the count of bytes written for responses before their turn; `length` may be negative. */
   countWaiting(length: number): void;
   /** All bytes of the response are with the engine. */
   ended(response: EngineResponse): void;
-  /** Whether the response to this request is not finished. */
-  owes(request: EngineRequest): boolean;
-  /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
+  /** True if the response to this request is not finished. */
+  hasPendingResponse(request: EngineRequest): boolean;
+  /** Calls back in the next tick, or as soon as the kernel has taken the queued bytes. */
   afterTick(response: EngineResponse): void;
-  /** The response is about to be the last. */
+  /** The response is about to end the connection. */
   expectLast(response: EngineResponse): void;
-  /** The response is finished: so is what came for its request. */
+  /** The response is finished: releases its request. */
   release(response: EngineResponse): void;
-  /** The first response is complete: the next one has its turn. */
+  /** The first response is complete: the next one becomes first. */
   finished(response: EngineResponse): void;
-  readMore(): void;
-  readLess(): void;
-  /** The reader of a body wants more. */
+  resumeEngineReads(): void;
+  pauseEngineReads(): void;
+  /** Called when the reader of a body wants more. */
   resumeReading(): void;
-  /** The reader of a body has enough. */
+  /** Called when the reader of a body has enough. */
   pauseReading(): void;
-  /** Gives the descriptor away, and what was under way with it. Undefined when the connection is gone. */
+  /** Gives away the descriptor together with the messages in progress. Undefined if the connection is gone. */
   leave(): { fd: number } | undefined;
-  /** Reports the end to everything that was under way. */
+  /** Notifies all messages in progress of the end. */
   closed(): void;
   asyncId(): number;
 }
 
-/** A request, for its response and its connection. */
+/** A request, as seen by its response and its connection. */
 export interface EngineRequest
   extends Omit<IncomingMessage, '_read' | 'method' | 'url'>, IncomingInternals, EmitterInternals {
   method: string;
   url: string;
   /** Null until it is known. */
   upgrade: boolean | null;
-  [kOver]: boolean;
+  [kReleased]: boolean;
   joinDuplicateHeaders: boolean;
 }
 
-export type HeldWrites = (string | Uint8Array | number | undefined)[];
+export type BufferedWrites = (string | Uint8Array | number | undefined)[];
 
-/** A response, for its request and its connection. */
+/** A response, as seen by its request and its connection. */
 export interface EngineResponse
   extends
     Omit<ServerResponse, 'req' | 'end' | 'destroy' | 'on'>,
@@ -190,7 +190,7 @@ export interface EngineResponse
   [kLocals]: unknown;
   [kTickBytes]: number;
   [kJoinedLength]: number;
-  [kHeld]: HeldWrites | null;
+  [kBuffered]: BufferedWrites | null;
   [kWriteCallbacks]: ((error?: Error | null) => void)[] | null;
   [kOutSocket]: Socket | null;
 }

@@ -1,22 +1,23 @@
 /// <reference types="node" />
 export { createServer, type EngineServerOptions } from './server/create-server.ts';
-export type { Answer, AnswerHeaders, AnswerRequest } from './answers/answer.ts';
+export type { StoredHeaders, StoredResponse } from './response-store/stored-response.ts';
+export type { RequestHead } from './request/request-head.ts';
 export type {
-  AnswerLines,
+  EngineLines,
   LineTemplate,
   LineWriting,
   ServerLines,
-} from './answers/answer-lines.ts';
+} from './engine-log/engine-lines.ts';
 export {
-  answersOf,
-  type Answers,
-  type AnswerStats,
+  responseStoreOf,
+  type ResponseStore,
+  type ResponseStoreStats,
   type Outcome,
   type Refusal,
-} from './answers/answers.ts';
+} from './response-store/response-store.ts';
 export { proxyHeaderOf, type ProxyHeader, type ProxyValue } from './connection/proxy-header.ts';
 export type { ProxyProtocolOptions } from './server/proxy-options.ts';
-export type { LineSink, LineSource } from './answers/line-sink.ts';
+export type { LineSink, LineSource } from './engine-log/line-sink.ts';
 export { engine, type Engine } from './engine.ts';
 export type { ServerEngine } from './served-by.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';

@@ -1,29 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { type Bindings, type Logger, stdTimeFunctions, symbols } from 'pino';
-import type { AnswerLines, LineTemplate } from './answers/answer-lines.ts';
-import type { LineSink } from './answers/line-sink.ts';
-import { type LineStream, streamSink } from './answers/stream-sink.ts';
+import type { EngineLines, LineTemplate } from './engine-log/engine-lines.ts';
+import type { LineSink } from './engine-log/line-sink.ts';
+import { type LineStream, streamSink } from './engine-log/stream-sink.ts';
 
 export type {
-  AnswerLines,
+  EngineLines,
   LineTemplate,
   LineWriting,
   ServerLines,
-} from './answers/answer-lines.ts';
-export type { LineSink, LineSource } from './answers/line-sink.ts';
-export { type LineStream, streamSink } from './answers/stream-sink.ts';
+} from './engine-log/engine-lines.ts';
+export type { LineSink, LineSource } from './engine-log/line-sink.ts';
+export { type LineStream, streamSink } from './engine-log/stream-sink.ts';
 
-/** Which answers have a line, and how its fields are called. */
+/** Selects the stored responses that are logged, and names the fields of their lines. */
 export interface EngineLinesOptions {
   /**
-   * `"all"`: one line per answer. `"errors"`: those with status 400 and above. `{ sample: 0.1 }`: every error and a tenth
+   * `"all"`: one line per response. `"errors"`: those with status 400 and above. `{ sample: 0.1 }`: every error and a tenth
    * of the rest. `"off"`: none.
    * @default "all"
    */
   requests?: 'all' | 'errors' | 'off' | { sample: number };
   /**
-   * The request header that supplies the id of a line, `false` for none. An id is used only if it is 1 to 128 characters
-   * of `A-Z a-z 0-9 - _ . : / + = @ ~`; otherwise the line has one that the engine makes.
+   * The request header that supplies the id of a line, `false` for none. An id is used only if it is 1 to 128 characters of
+   * `A-Z a-z 0-9 - _ . : / + = @ ~`; otherwise the engine generates one.
    * @default "x-request-id"
    */
   requestIdHeader?: string | false;
@@ -32,25 +32,25 @@ export interface EngineLinesOptions {
   /** The name of the response time's field. @default "responseTime" */
   responseTimeKey?: string;
   /**
-   * With `"errors"`: leaves answers with status 400 and above to the application, whose lines look otherwise.
+   * With `"errors"`: leaves responses with status 400 and above to the application, whose lines have another form.
    * @default false
    */
   leaveErrors?: boolean;
-  /** Where lines go instead of the logger's destination. @default the logger's destination */
+  /** Destination of the lines. @default the logger's destination */
   sink?: LineSink;
 }
 
-/** How a time function of the user's own writes: the engine goes by that. */
+/** Describes the output of a custom time function, which the engine reproduces. */
 export interface TimeFormat {
   readonly clock: LineTemplate['clock'];
   readonly before: string;
   readonly behind: string;
 }
 
-/** Where a time function says what it writes. */
+/** Key of the format that a time function declares. */
 export const timeFormat: unique symbol = Symbol.for('redline.timeFormat') as never;
 
-/** What of pino a line is put together from; `pino.symbols` is public, the types are not. */
+/** The parts of pino that a line is made from; `pino.symbols` is public, their types are not. */
 interface PinoParts {
   readonly levels: { values: Record<string, number> };
   readonly [symbols.lsCacheSym]: Record<number, string>;
@@ -69,7 +69,7 @@ interface PinoParts {
 
 const LEVELS = ['info', 'warn', 'error'] as const;
 
-/** Headers whose first value Node keeps when they come twice, or joins in another way: the engine reads none of them so. */
+/** Headers whose duplicates Node drops, or joins in another way: the engine never reads ids from them. */
 const NOT_JOINED = new Set(
   (
     'age authorization content-length content-type cookie etag expires from host if-modified-since if-unmodified-since ' +
@@ -78,14 +78,14 @@ const NOT_JOINED = new Set(
 );
 
 /**
- * The access log of the answers that the engine gives by itself: `reqId, method, url, statusCode, responseTime` in lines of
- * this logger, character for character what it would write itself. The level is `info`, `warn` for 400 and above, `error`
- * for 500 and above.
+ * Returns the access log of the responses that the engine sends without JavaScript:
+ * `reqId, method, url, statusCode, responseTime` in lines of this logger, identical to its own character by character. The
+ * level is `info`, `warn` for 400 and above, `error` for 500 and above.
  *
  * @throws TypeError for an invalid option.
- * @example answersOf(server)?.log(engineLines(pino()));
+ * @example responseStoreOf(server)?.log(engineLines(pino()));
  */
-export function engineLines(logger: Logger, options: EngineLinesOptions = {}): AnswerLines {
+export function engineLines(logger: Logger, options: EngineLinesOptions = {}): EngineLines {
   const { requestIdHeader = 'x-request-id', leaveErrors = false } = options;
   const share = shareOf(options.requests);
   if (share === undefined) return { obstacle: undefined, writing: undefined };
@@ -109,7 +109,7 @@ export function engineLines(logger: Logger, options: EngineLinesOptions = {}): A
   return { obstacle: undefined, writing };
 }
 
-/** No line of a good answer is due, and answers of 400 and above are the application's. */
+/** Successful responses are not logged, and the application logs those of 400 and above. */
 const WITHOUT_LINES: LineTemplate = {
   begins: [],
   reportsErrors: true,
@@ -125,7 +125,7 @@ const WITHOUT_LINES: LineTemplate = {
 interface Keys {
   readonly id: string;
   readonly time: string;
-  /** The header that supplies the id. */
+  /** Request header that supplies the id. */
   readonly header: string | undefined;
 }
 
@@ -203,16 +203,16 @@ function templateOf(logger: Logger, keys: Keys, share: number): LineTemplate {
     beforeDuration: `,${JSON.stringify(keys.time)}:`,
     ends,
     ...(keys.header !== undefined && { idHeader: keys.header }),
-    // Ids of a template that another follows are not given again.
+    // The prefix is random, so ids are unique across successive templates.
     idPrefix: `${randomBytes(6).toString('base64url')}-`,
     share,
   };
 }
 
-/** pino says when a level changes, and nothing of bindings. */
+/** pino emits an event for a level change, but not for new bindings. */
 function follow(logger: Logger, onChange: () => void): () => void {
   const onLevel = (...args: unknown[]): void => {
-    // Its children emit through it.
+    // Child loggers emit through it too.
     if (args[4] === logger) onChange();
   };
   logger.on('level-change', onLevel);

@@ -1,7 +1,7 @@
-// Loaded by `register.ts` when a program asks for node:http. Most programs only make requests with it, so the engine and its 60 files
-// are loaded by the first call of `http.createServer`, or by whoever reads `http.Server`, as an `import` of node:http does.
+// Loaded by `register.ts` when a program loads node:http. Most programs only make requests with it, so the engine and its 60
+// files are loaded by the first call of `http.createServer` or read of `http.Server`; an `import` of node:http reads it.
 //
-// Nothing of this package is imported here: a module that is just being loaded, by an `import` of the package itself, could not be
+// Imports nothing of this package: a module that is still being loaded, by an `import` of the package itself, cannot be
 // required.
 import { createRequire, syncBuiltinESMExports } from 'node:module';
 
@@ -11,26 +11,26 @@ type Made = ReturnType<Registered['enginesExports']>;
 
 const require = createRequire(import.meta.url);
 const http = require('node:http') as Http;
-// Beside this file, with the same ending.
+// Next to this file, with the same extension.
 const engineFile = `./registered${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 const kNodeServer = Symbol.for('redline.http.NodeServer');
 const { createServer: before } = http;
 const server = Object.getOwnPropertyDescriptor(http, 'Server')!;
-// Another copy of this package may have put its class there before, or be about to.
+// Another copy of this package may have set its class already, or be about to.
 const isNodes = !(kNodeServer in ((server.get ?? server.value) as object));
 const NodeServer = isNodes ? http.Server : undefined;
 let made: Made | undefined;
 let isLoading = false;
 
-/** The engine's. `undefined` while the graph of modules that it is in is just being loaded: the next call will find it. */
+/** Returns the engine's exports; `undefined` while its module graph is being loaded: the next call will find them. */
 function load(): Made | undefined {
-  // The engine itself reads what is in node:http.
+  // The engine itself reads node:http's exports during its load.
   if (made !== undefined || isLoading) return made;
   isLoading = true;
   try {
     put(require(engineFile) as Registered);
   } catch {
-    // A graph of modules that is just being loaded has the engine in it: `import` waits for it, and live bindings follow.
+    // The engine is in a module graph that is still loading: `import` waits for it, and live bindings follow.
     void import('./registered.ts').then(put, () => {});
   } finally {
     isLoading = false;
@@ -63,7 +63,7 @@ function setServer(value: unknown): void {
   Object.defineProperty(http, 'Server', { ...attributes, value });
 }
 
-/** In the place of an export, even where an agent has made it read-only. */
+/** Replaces the export, even if an agent has made it read-only. */
 function replace(value: unknown): void {
   const found = Object.getOwnPropertyDescriptor(http, 'createServer')!;
   if (found.configurable) {
@@ -87,6 +87,6 @@ if (isNodes) {
     });
   }
   syncBuiltinESMExports();
-  // Node does not tell its sources there: a method that is replaced before the engine is loaded would go unnoticed.
+  // With the permission model Node hides its sources: a method replaced before the engine is loaded would go unnoticed.
   if (process.permission !== undefined) load();
 }

@@ -1,14 +1,14 @@
-// For `node --import @redline/http/register` and `--require`: from here on every `http.createServer` and `new http.Server`
-// of this thread is the engine's, in dependencies too.
+// For `node --import @redline/http/register` and `--require`: makes every later `http.createServer` and `new http.Server` of
+// this thread the engine's, in dependencies too.
 //
-// Every Node child inherits this line, also one that never serves. node:http alone takes 5 ms of CPU and the engine 60, so this file
-// waits until a module name is resolved to node:http. A resolve hook makes each `require` 25 µs slower: it goes after a few.
-// One file that imports nothing: a further one, or `node:module` by `import`, takes half a millisecond.
+// Every Node child inherits this flag, even one that never serves. node:http alone takes 5 ms of CPU and the engine 60, so
+// this file waits until a module name is resolved to node:http. A resolve hook makes each `require` 25 µs slower, so it is
+// removed after a few. One file without imports: another file, or an `import` of `node:module`, takes half a millisecond.
 import type { registerHooks as RegisterHooks } from 'node:module';
 
 const MAX_RESOLVED = 40;
 const HTTP = 'node:http';
-// Beside this file, with the same ending.
+// Next to this file, with the same extension.
 const laterFile = `./register-later${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 const { env, getBuiltinModule, permission, platform, versions } = process;
 const { moduleLoadList } = process as never as { moduleLoadList?: string[] };
@@ -24,10 +24,10 @@ if (env['REDLINE_HTTP'] !== 'node' && platform === 'linux' && !isElsewhere) {
     value: { nextTick, queueMicrotask, setImmediate, setTimeout, Date },
   });
   const canRequire = (process.features as { require_module?: boolean }).require_module === true;
-  // Node before 22.15 has no such hooks.
+  // Node before 22.15 lacks these hooks.
   const registerHooks = canRequire ? module.registerHooks : undefined;
   const isLoaded = moduleLoadList?.includes('NativeModule http') ?? true;
-  // The permission model may forbid to read the engine's files later.
+  // The permission model may forbid reading the engine's files later.
   if (registerHooks === undefined || isLoaded || permission !== undefined) putInPlace();
   else waitFor(putInPlace, registerHooks);
 }
@@ -63,7 +63,7 @@ function putInPlace(): void {
   try {
     module.createRequire!(import.meta.url)(laterFile);
   } catch {
-    // A Node that cannot require it, before 22.12, or a bundle, with nothing beside this file.
+    // Fails on Node before 22.12, which cannot require it, and in a bundle, which has no file next to this one.
     void import('./register-now.ts').catch(() => {});
   }
 }

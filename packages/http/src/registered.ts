@@ -1,4 +1,4 @@
-// The engine's exports of node:http, for those who put them in the place of Node's.
+// The engine's versions of node:http's exports, for the code that replaces Node's.
 import { createServer as enginesCreateServer } from './server/create-server.ts';
 import { engine } from './engine.ts';
 import { defineHidden } from './node/message-defaults.ts';
@@ -9,9 +9,9 @@ import { ServerClass } from './server/server-class.ts';
 import { EngineServer } from './server/server.ts';
 
 /**
- * `createServer` and `Server` for node:http, where the engine does not serve those of before.
+ * Returns `createServer` and `Server` for node:http; the previous ones if the engine is not available.
  *
- * @param before What `http.createServer` is: Node's own, or a wrapper of it.
+ * @param before The current `http.createServer`: Node's own, or a wrapper of it.
  */
 export function enginesExports(
   before: Http['createServer'],

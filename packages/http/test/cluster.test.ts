@@ -7,6 +7,11 @@ import { engine } from '../src/index.ts';
 const run = promisify(execFile);
 const primary = new URL('cluster/primary.ts', import.meta.url).pathname;
 
+/** On Node 22 a worker that has sent a socket away throws when it closes its server, so its exit cannot be compared. */
+const faults: readonly string[] = process.versions.node.startsWith('22.')
+  ? ['a worker that disconnects answers what it has begun']
+  : [];
+
 async function behavioursOf(http: 'node' | 'redline'): Promise<Map<string, unknown>> {
   const { stdout } = await run(process.execPath, ['--no-warnings', primary, http]);
   const lines = stdout.trim().split('\n');
@@ -25,7 +30,9 @@ describe(
     });
 
     for (const [name, seen] of onNode) {
-      if (name !== 'engines') test(name, () => assert.deepEqual(onEngine.get(name), seen));
+      const skip = faults.includes(name) && 'Node 22 throws there: close() after a socket was sent';
+      if (name !== 'engines')
+        test(name, { skip }, () => assert.deepEqual(onEngine.get(name), seen));
     }
   },
 );

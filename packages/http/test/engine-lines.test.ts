@@ -176,15 +176,15 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
     assert.equal(lines.taken().length, 10);
   });
 
-  test('are not written for answers that were kept without, nor for a log that is off', async () => {
+  test('are not written for responses that were stored without, nor for a log that is off', async () => {
     await using served = await serve(none);
     const lines = new Lines();
     served.keep('/health');
-    assert.equal(served.answers.lines, undefined);
+    assert.equal(served.store.lines, undefined);
     served.log(engineLines(pino({}, lines)));
     await served.ask('/health');
     served.log(engineLines(pino({}, lines), { requests: 'off' }));
-    assert.deepEqual(served.answers.lines, { obstacle: undefined, line: 0 });
+    assert.deepEqual(served.store.lines, { obstacle: undefined, line: 0 });
     served.keep('/off');
     await served.ask('/off');
     assert.deepEqual(lines.taken(), []);
@@ -207,7 +207,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
           assert.equal(await served.ask('/'), 200);
         }
         assert.ok(requests > 0, 'the engine has answered all of them');
-        assert.equal(served.answers.stats().logFull, requests);
+        assert.equal(served.store.stats().logFull, requests);
         assert.equal(sink.take().length + requests, 160);
         const before = requests;
         await served.ask('/');
@@ -396,9 +396,9 @@ describe('a line the engine cannot write', { skip, timeout: 600_000 }, () => {
       const lines = engineLines(pino(options, new Lines()), how);
       assert.match(lines.obstacle ?? '', why);
       served.log(lines);
-      assert.equal(served.answers.lines?.line, 0);
+      assert.equal(served.store.lines?.line, 0);
       // Kept in another thread, where its line can be written.
-      served.answers.keep('/', { body: '', freshMs: 60_000, line: 1 });
+      served.store.keep('/', { body: '', freshMs: 60_000, line: 1 });
       await served.ask('/');
       assert.equal(requests, 1);
     });

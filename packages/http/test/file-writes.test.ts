@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pino } from 'pino';
-import { FileWrites } from '../src/answers/file-writes.ts';
+import { FileWrites } from '../src/engine-log/file-writes.ts';
 
 /** A destination of pino that gathers lines, and bytes that are written to its file. */
 async function gathering(): Promise<

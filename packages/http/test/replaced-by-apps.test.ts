@@ -188,17 +188,17 @@ describe('a method that is replaced between two writes of a response', { skip },
           };
           restore.push(() => (target['_send'] = before));
         };
-        response.write('one');
-        if (how === 'a later tick') {
-          process.nextTick(() => {
-            replace();
-            response.write('two');
-            response.end('three');
-          });
-          return;
-        }
+        if (how === 'two writes with a length') response.setHeader('Content-Length', 11);
+        if (how !== 'the whole, in a later turn') response.write('one');
+        const goOn = (): void => {
+          replace();
+          if (how !== 'the whole, in a later turn') response.write('two');
+          response.end('three');
+        };
+        if (how === 'a later tick') return process.nextTick(goOn);
+        if (how.endsWith('a later turn')) return void setImmediate(goOn);
         replace();
-        if (how === 'two writes') response.write('two');
+        if (how.startsWith('two writes')) response.write('two');
         if (how === 'the end') response.end('three');
         else setImmediate(() => response.end('three'));
       },
@@ -209,7 +209,15 @@ describe('a method that is replaced between two writes of a response', { skip },
   }
 
   for (const on of ['prototype', 'instance'] as const) {
-    for (const how of ['two writes', 'the end', 'one write', 'a later tick']) {
+    for (const how of [
+      'two writes',
+      'two writes with a length',
+      'the end',
+      'one write',
+      'a later tick',
+      'two writes in a later turn',
+      'the whole, in a later turn',
+    ]) {
       test(`on the ${on}, before ${how}`, async () => {
         assert.deepEqual(
           await calls(createServer, on, how),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { pino } from 'pino';
-import { answersOf, createServer, engine } from '../src/index.ts';
+import { responseStoreOf, createServer, engine } from '../src/index.ts';
 import { engineLines } from '../src/pino.ts';
 import { Lines, PatientSink, serve } from './lines/harness.ts';
 
@@ -24,7 +24,7 @@ describe('the line of a response of JavaScript', { skip }, () => {
         ['HEAD', 503, 'error'],
       ] as const) {
         const request = { method, url, headers: { 'x-request-id': 'a.B_9:/+=@~-' } };
-        assert.equal(served.answers.writeLine(request, status, 1.23456), true);
+        assert.equal(served.store.writeLine(request, status, 1.23456), true);
         expected[level](
           { reqId: 'a.B_9:/+=@~-', method, url, statusCode: status, responseTime: 1.235 },
           status >= 500 ? 'request errored' : 'request completed',
@@ -41,7 +41,7 @@ describe('the line of a response of JavaScript', { skip }, () => {
     const given = [undefined, 'a, b', '', 'é', ['a', 'b']];
     for (const id of given) {
       const request = { url: '/', headers: { 'x-trace': id } };
-      assert.equal(served.answers.writeLine(request, 200, 0), true);
+      assert.equal(served.store.writeLine(request, 200, 0), true);
     }
     await served.ask('/');
     const ids = lines.taken().map((line) => (JSON.parse(line) as { reqId: string }).reqId);
@@ -59,9 +59,9 @@ describe('the line of a response of JavaScript', { skip }, () => {
     const logger = pino(quiet, gathering);
     served.log(engineLines(logger));
     served.keep('/kept');
-    served.answers.writeLine({ url: '/first', headers: {} }, 200, 1);
+    served.store.writeLine({ url: '/first', headers: {} }, 200, 1);
     await served.ask('/kept');
-    served.answers.writeLine({ url: '/third', headers: {} }, 200, 1);
+    served.store.writeLine({ url: '/third', headers: {} }, 200, 1);
     logger.info('fourth');
     assert.deepEqual(
       lines
@@ -77,8 +77,8 @@ describe('the line of a response of JavaScript', { skip }, () => {
     const lines = new Lines();
     const logger = pino({ ...quiet, level: 'warn' }, lines);
     served.log(engineLines(logger));
-    assert.equal(served.answers.writeLine({ url: '/good', headers: {} }, 200, 1), true);
-    assert.equal(served.answers.writeLine({ url: '/bad', headers: {} }, 400, 1), true);
+    assert.equal(served.store.writeLine({ url: '/good', headers: {} }, 200, 1), true);
+    assert.equal(served.store.writeLine({ url: '/bad', headers: {} }, 400, 1), true);
     await served.ask('/');
     assert.deepEqual(
       lines
@@ -95,7 +95,7 @@ describe('the line of a response of JavaScript', { skip }, () => {
     served.log(engineLines(pino(quiet), { sink }));
     const write = (times: number): void => {
       for (let count = 0; count < times; count += 1)
-        served.answers.writeLine({ url: '/', headers: {} }, 200, 1);
+        served.store.writeLine({ url: '/', headers: {} }, 200, 1);
     };
     write(5);
     assert.deepEqual(sink.heard, [false]);
@@ -116,7 +116,7 @@ describe('the line of a response of JavaScript', { skip }, () => {
   test('is left to the application where the engine cannot write it', async () => {
     await using served = await serve((_, response) => response.end());
     const write = (request: { method?: string; url?: string }, status = 200, ms = 1): boolean =>
-      served.answers.writeLine({ ...request, headers: {} }, status, ms);
+      served.store.writeLine({ ...request, headers: {} }, status, ms);
     assert.equal(write({ url: '/' }), false, 'nobody has called log()');
     served.log(engineLines(pino({ mixin: () => ({}) })));
     assert.equal(write({ url: '/' }), false, 'the logger has a mixin');
@@ -143,12 +143,12 @@ describe('the line of a response of JavaScript', { skip }, () => {
     served.log(engineLines(pino(quiet), { sink }));
     const url = `/${'x'.repeat(1_000)}`;
     let written = 0;
-    while (served.answers.writeLine({ url, headers: {} }, 200, 1)) written += 1;
+    while (served.store.writeLine({ url, headers: {} }, 200, 1)) written += 1;
     assert.ok(written > 900 && written < 1_050, `${written}`);
     assert.equal(sink.take().length, written);
-    assert.equal(served.answers.writeLine({ url, headers: {} }, 200, 1), true);
+    assert.equal(served.store.writeLine({ url, headers: {} }, 200, 1), true);
     sink.sources[0]!.hold();
-    assert.equal(served.answers.writeLine({ url, headers: {} }, 200, 1), false);
+    assert.equal(served.store.writeLine({ url, headers: {} }, 200, 1), false);
   });
 
   test('has the place, the plan and the time of its turn, however many there are', async () => {
@@ -160,10 +160,10 @@ describe('the line of a response of JavaScript', { skip }, () => {
     const from = Date.now();
     const long = `/${'long'.repeat(300)}`;
     for (let count = 0; count < 150; count += 1)
-      served.answers.writeLine({ url: count % 3 === 0 ? long : '/', headers: {} }, 200, count);
+      served.store.writeLine({ url: count % 3 === 0 ? long : '/', headers: {} }, 200, count);
     logger.level = 'warn';
-    served.answers.writeLine({ url: '/unwritten', headers: {} }, 200, 1);
-    served.answers.writeLine({ url: '/warned', headers: {} }, 404, 1);
+    served.store.writeLine({ url: '/unwritten', headers: {} }, 200, 1);
+    served.store.writeLine({ url: '/warned', headers: {} }, 404, 1);
     logger.warn('last');
     const until = Date.now();
     const parsed = lines
@@ -182,8 +182,8 @@ describe('the line of a response of JavaScript', { skip }, () => {
   });
 
   test('is left to the application before its server listens', () => {
-    const answers = answersOf(createServer(() => {}))!;
-    answers.log(engineLines(pino(quiet, new Lines())));
-    assert.equal(answers.writeLine({ url: '/', headers: {} }, 200, 1), false);
+    const store = responseStoreOf(createServer(() => {}))!;
+    store.log(engineLines(pino(quiet, new Lines())));
+    assert.equal(store.writeLine({ url: '/', headers: {} }, 200, 1), false);
   });
 });

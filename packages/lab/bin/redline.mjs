@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// An import that fails in an older Node would say so in Node's words.
+// Checked first: in an older Node, the import would fail with an error of Node's own.
 if (Number(process.versions.node.split('.')[0]) < 22) {
   process.stderr.write(`redline needs Node 22 or newer; this is ${process.version}.\n`);
   process.exit(2);

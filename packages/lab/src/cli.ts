@@ -3,11 +3,13 @@ import { createRequire } from 'node:module';
 import { Command } from 'commander';
 import { addAdviseCommand } from './advise/command.ts';
 import { addBenchCommand } from './bench/command.ts';
-import { whereToBegin } from './begin/where-to-begin.ts';
+import { suggestCommands } from './suggest/suggest-commands.ts';
 import { addCiCommand } from './ci/command.ts';
+import { addCompletionCommand } from './completion/command.ts';
 import { addDeoptsCommand } from './deopts/command.ts';
 import { addDoctorCommand } from './doctor/command.ts';
 import { addFlameCommand } from './flame/command.ts';
+import { addHeapCommand } from './heap/command.ts';
 import { addProveCommand } from './prove/command.ts';
 import { addReplayCommand } from './access-log/replay-command.ts';
 import { addRuntimesCommand } from './runtimes/command.ts';
@@ -31,13 +33,14 @@ Where to begin:
   redline top access.log             which routes take the time
   redline stairs URL -- COMMAND      what each stage of its request costs
   redline flame, redline deopts      what V8 does in them
+  redline heap URL -- COMMAND        what stays in memory, and the line that keeps it
   redline advise, redline prove      which lines would gain, by how much
   redline bench                      whether a change gained
   redline ci                         the same for every pull request
 
-ladder, bench, flame, deopts and runtimes read a redline.config.ts; the others do not need one.`;
+ladder, bench, flame, deopts, heap and runtimes read a redline.config.ts; the others do not need one.`;
 
-/** The first signal ends the run in order; a second one, at once. */
+/** The first signal ends the run in order; a second one kills the servers and exits at once. */
 function onSignal(signal: NodeJS.Signals): void {
   if (interruptedBy !== undefined) {
     killAllServers();
@@ -54,12 +57,12 @@ function exitCodeOfSignal(signal: NodeJS.Signals): number {
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
 process.on('exit', killAllServers);
 
-/** Without a word, and in a project: what to type there. Elsewhere the help says what there is. */
-function beginsHere(): boolean {
+/** Without arguments: suggests commands inside a project. Returns false elsewhere, where the help is printed. */
+function printSuggestions(): boolean {
   const project = process.argv.length === 2 ? readProject(process.cwd()) : undefined;
   if (project === undefined) return false;
   const logs = readdirSync('.').filter((name) => /access.*\.log$/.test(name));
-  process.stdout.write(whereToBegin(project, logs));
+  process.stdout.write(suggestCommands(project, logs));
   return true;
 }
 
@@ -68,10 +71,10 @@ function endInterrupted(signal: NodeJS.Signals): never {
   process.exit(exitCodeOfSignal(signal));
 }
 
-/** Also for what is thrown where nothing waits for it: no stack is what a person can act on. */
+/** Also handles errors thrown outside any awaited call. Hides the stack, which a user cannot act on. */
 function endUnexpectedly(error: unknown): never {
   if (interruptedBy !== undefined) endInterrupted(interruptedBy);
-  // Nobody reads on: `redline top access.log | head`.
+  // The reader closed the pipe: `redline top access.log | head`.
   if ((error as NodeJS.ErrnoException | undefined)?.code === 'EPIPE') process.exit(1);
   const { message, stack } = error instanceof Error ? error : new Error(String(error));
   const trace = process.env['REDLINE_STACK'] === undefined ? '' : `${stack}\n`;
@@ -89,7 +92,7 @@ const program = new Command('redline')
   .showHelpAfterError('Run it with --help to see its options.')
   .addHelpText('after', helpText)
   .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
-// What was typed may hold a token, and everybody can list processes. The reports have their own copy, without.
+// Arguments may hold a token, and every user can list processes. The reports keep their own, masked copy.
 program.hook('preAction', (_, asked) => void (process.title = `redline ${asked.name()}`));
 const context = { version, signal: interrupt.signal };
 addTryCommand(program, context);
@@ -100,18 +103,20 @@ addCiCommand(program, context);
 addStairsCommand(program, context);
 addFlameCommand(program, context);
 addDeoptsCommand(program, context);
+addHeapCommand(program, context);
 addTopCommand(program, context);
 addReplayCommand(program, context);
 addRuntimesCommand(program, context);
 addProveCommand(program, context);
 addAdviseCommand(program, context);
+addCompletionCommand(program);
 
 try {
-  if (!beginsHere()) await program.parseAsync();
+  if (!printSuggestions()) await program.parseAsync();
 } catch (error) {
   if (interruptedBy !== undefined) endInterrupted(interruptedBy);
   if (!(error instanceof LabError)) endUnexpectedly(error);
-  // At the end of the first line: the last lines of a server may follow.
+  // The code ends the first line, because the last lines of a server may follow it.
   process.stderr.write(`redline: ${error.message.replace(/\n|$/, ` (${error.code})$&`)}\n`);
   process.exit(exitCodeOf(error));
 }

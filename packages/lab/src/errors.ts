@@ -1,4 +1,4 @@
-/** What each code means; docs/guide/measuring.md says the same. */
+/** The meaning of each code, as docs/guide/measuring.md gives it. */
 export const labErrorDocs = {
   ERR_REDLINE_CONFIG_FILE: 'the config file does not exist or cannot be loaded',
   ERR_REDLINE_CONFIG: 'the config has a wrong key or value',
@@ -29,7 +29,7 @@ export const labErrorDocs = {
 
 export type LabErrorCode = keyof typeof labErrorDocs;
 
-/** Something a user can do something about. Anything else that is thrown is a bug of ours: ERR_REDLINE_UNEXPECTED. */
+/** An error that the user can correct. Anything else that is thrown is a bug of redline: ERR_REDLINE_UNEXPECTED. */
 export class LabError extends Error {
   override readonly name = 'LabError';
   readonly code: LabErrorCode;
@@ -40,9 +40,9 @@ export class LabError extends Error {
   }
 }
 
-/** Wrong input ends with 2, as usage errors do; everything that failed while running with 1. */
+/** Returns 2 for wrong input, as for usage errors, and 1 for everything that fails while running. */
 export function exitCodeOf({ code, cause }: LabError): 1 | 2 {
-  // A file that is named and not there, whatever it was to hold.
+  // A named file that does not exist is wrong input, whatever kind of file it should be.
   const { code: reason, syscall } = (cause ?? {}) as NodeJS.ErrnoException;
   if (isOfFile(code) && reason === 'ENOENT' && syscall === 'open') return 2;
   const isInput =

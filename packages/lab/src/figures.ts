@@ -1,4 +1,4 @@
-/** What a server measured of itself: figures, or objects of figures. */
+/** Figures that a server measured of itself, flat or grouped in objects. */
 export type Probe = Record<string, number | Record<string, number>>;
 
 /** 95 % interval around an estimate. */
@@ -13,7 +13,7 @@ export type Verdict = 'changed' | 'same' | 'unresolved';
 export interface Comparison {
   ratio: Interval;
   verdict: Verdict;
-  /** Only when unresolved: the restarts with which a run settles it in nine of ten cases, should the spread stay as it is. */
+  /** Set only when unresolved: the number of restarts that settles it in nine of ten runs, if the spread stays the same. */
   restartsToSettle?: number;
 }
 
@@ -29,7 +29,7 @@ export interface MachineFacts {
   governor: string;
   /** e.g. `KVM`, `none`, `not visible`. */
   virtualisation: string;
-  /** Share of time the hypervisor took during the run, 0 to 1; undefined where the system does not say. */
+  /** Share of time the hypervisor took during the run, 0 to 1; undefined if the system does not report it. */
   steal?: number;
   /** e.g. `server on core 1, load on core 0`, or `none`. */
   pinning: string;

@@ -1,4 +1,4 @@
-/** What stands in results, pages and messages for what only the app should know. */
+/** Replaces secrets in results, pages and messages. */
 const mask = '***';
 
 const headers =
@@ -8,11 +8,11 @@ const named =
 const schemes = /\b(Bearer|Basic|Token|Digest) +[\w.~+/=:-]{6,}/gi;
 const jsonWebToken = /\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?/g;
 const userInfo = /(:\/\/[^\s/:@]*):[^\s/@]+@/g;
-/** Keys of well-known services say what they are. */
+/** Keys of well-known services, recognised by their prefix. */
 const known =
   /\b(?:sk|pk|rk)_(?:live|test)_\w{8,}|\bgh[pousr]_\w{16,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z\d]{16}\b/g;
 
-/** A text without what looks like a password, a token or a cookie. Names stay, so that a reader knows what was sent. */
+/** Masks everything that looks like a password, a token or a cookie. Names stay, so that a reader knows what was sent. */
 export function maskSecrets(text: string): string {
   return text
     .replace(
@@ -26,7 +26,7 @@ export function maskSecrets(text: string): string {
     .replaceAll(known, mask);
 }
 
-/** Every text in a result, at whatever depth. */
+/** Masks the secrets in every string of a result, at any depth. */
 export function withoutSecrets<Value>(value: Value): Value {
   if (typeof value === 'string') return maskSecrets(value) as Value;
   if (Array.isArray(value)) return value.map((each: unknown) => withoutSecrets(each)) as Value;
@@ -35,13 +35,13 @@ export function withoutSecrets<Value>(value: Value): Value {
   return Object.fromEntries(entries) as Value;
 }
 
-/** The command line as a result keeps it. */
+/** Returns the command line for a result, with its secrets masked. */
 export function invocation(): string {
   const words = process.argv.slice(2);
   return ['redline', ...words.map((word, at) => maskLogin(word, words[at - 1]))].join(' ');
 }
 
-/** The body of a login is a secret as a whole, whatever its fields are called. */
+/** Masks the whole body of a login request, whatever its fields are called. */
 function maskLogin(word: string, before: string | undefined): string {
   const [, option = '', request = word] = /^(--login=)(.*)$/s.exec(word) ?? [];
   if (option === '' && before !== '--login') return maskSecrets(word);

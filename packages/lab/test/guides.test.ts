@@ -14,6 +14,7 @@ const guides: Record<string, string[]> = {
   stairs: ['stairs'],
   flame: ['flame'],
   deopts: ['deopts'],
+  heap: ['heap'],
   runtimes: ['runtimes'],
   top: ['access-logs'],
   replay: ['access-logs'],

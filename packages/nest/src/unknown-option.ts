@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** Reports options that are not an object: in their place would be defaults that nobody asked for. */
+/** Reports options that are not an object: the defaults would silently apply instead. */
 export function notAnObject(of: string, options: unknown): string | undefined {
   const isObject = typeof options === 'object' && options !== null && !Array.isArray(options);
   if (isObject) return undefined;
@@ -8,8 +8,8 @@ export function notAnObject(of: string, options: unknown): string | undefined {
 }
 
 /**
- * Reports an option that `known` does not list: misspelt, it would be a default that nobody asked for. `known` is an object,
- * so that the compiler holds it and the options' type together. The caller throws the message with its own code.
+ * Reports an option that `known` does not list: a misspelt one would silently have its default. `known` is an object, so that
+ * the compiler keeps it in step with the type of the options. The caller throws the message with its own code.
  */
 export function unknownOption<Options extends object>(
   of: string,

@@ -1,4 +1,4 @@
-/** What each code means; README.md says the same. */
+/** Meaning of each code, the same as in README.md. */
 export const cacheErrorDocs = {
   ERR_REDLINE_CACHE_OPTION: 'An option is unknown or has an invalid value.',
   ERR_REDLINE_CACHE_NOT_JSON: 'What the producer returned cannot be cached as JSON.',

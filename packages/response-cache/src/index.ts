@@ -1,9 +1,9 @@
 export { Answer, shared, Shared, type AnswerFacts, type SharedDetails } from './answer/answer.ts';
 export { compressed, type CompressedOptions } from './store/compressed.ts';
 export type { DropListener, Drops } from './store/drops.ts';
-export { due, type Peeked } from './cache/answers.ts';
+export { due, type Peeked } from './cache/read-through.ts';
 export { CacheError, cacheErrorDocs, type CacheErrorCode } from './errors.ts';
-export type { AnswerOptions, Kept, Outcome, Producer } from './answer/flight.ts';
+export type { AnswerOptions, Kept, Outcome, Producer } from './answer/answer-options.ts';
 export type { Encoding } from './encoding/accept-encoding.ts';
 export type { CompressOptions } from './encoding/compress-options.ts';
 export type { CacheMessage } from './counts/events.ts';

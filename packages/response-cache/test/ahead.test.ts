@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
+import { setFlagsFromString } from 'node:v8';
 import express from 'express';
 import { fastify } from 'fastify';
 import { cached } from '../src/adapters/express.ts';
 import { fastifyCache } from '../src/adapters/fastify.ts';
+import { AheadReads, watchPeer } from '../src/route/ahead.ts';
 import { JsonCache, unobserved, type CachePolicy, type RouteDefaults } from '../src/index.ts';
+import { until } from './until.ts';
 
 type Framework = 'express' | 'fastify';
 type Pass = (request: any, next: () => void, response: any) => void;
@@ -226,6 +229,69 @@ for (const framework of ['express', 'fastify'] as const) {
       );
     });
 
+    for (const isRead of [true, false]) {
+      it(`leaves the connection as it was, ${isRead ? 'its address read' : 'unread'}`, async (t) => {
+        // V8 makes a table of an object whose accessors come and go, and every later read of it is slower.
+        setFlagsFromString('--allow-natives-syntax');
+        const isFast = new Function('object', 'return %HasFastProperties(object)');
+        const haveSameMap = new Function('a', 'b', 'return %HaveSameMap(a, b)');
+        const sockets = new Map<Socket, number>();
+        const addresses = new Set<unknown>();
+        const { ask, reads } = await serve(t, framework, {
+          ahead(request, next) {
+            const { socket } = request.raw ?? request;
+            sockets.set(socket, (sockets.get(socket) ?? 0) + 1);
+            if (isRead) void socket.remoteAddress;
+            // Node still knows an address that was read before the connection ended.
+            socket.once('close', () => addresses.add(socket.remoteAddress));
+            next();
+          },
+          read: () => 1,
+        });
+        for (let i = 0; i < 8; i++) await ask({ connection: 'keep-alive' }, `/${i}`);
+        assert.ok(Math.max(...sockets.values()) > 1, 'a connection was used again');
+        for (let i = 0; i < 2; i++) await ask({ connection: 'close' }, `/other-${i}`);
+        assert.equal(reads().join().includes('the address of the client'), isRead);
+        for (const socket of sockets.keys()) {
+          assert.equal(isFast(socket), true);
+          const { _handle: handle } = socket as unknown as { _handle: object | null };
+          assert.equal(handle !== null && Object.hasOwn(handle, 'getpeername'), false);
+          assert.equal(handle === null || isFast(handle), true);
+          assert.equal(Object.hasOwn(socket, '_peername'), isRead);
+        }
+        const [one, other] = [...sockets.keys()].slice(-2);
+        assert.equal(haveSameMap(one, other), true);
+        await until('an address', () => addresses.size > 0);
+        assert.deepEqual([...addresses], [isRead ? '127.0.0.1' : undefined]);
+      });
+    }
+
+    it('counts a header that is read by name behind its list of names', async (t) => {
+      const { ask } = await serve(t, framework, {
+        ahead(request, next) {
+          void Object.keys(headersOf(request)).length;
+          storage.run(headersOf(request)['shop-id'], next);
+        },
+        read: () => storage.getStore(),
+      });
+      for (const shop of ['a', 'b', 'a'])
+        assert.equal((await ask({ 'shop-id': shop })).value, shop);
+    });
+
+    it('counts the address for the second reader, if the first is a logger', async (t) => {
+      const { ask, reads } = await serve(t, framework, {
+        ahead(request, next) {
+          const { socket } = request.raw ?? request;
+          unobserved(() => void socket.remoteAddress);
+          void socket.remoteAddress;
+          next();
+        },
+        read: () => 1,
+      });
+      await ask();
+      assert.match(reads().join(), /the address of the client, ahead of the cache/);
+    });
+
     it('does not count within unobserved(), or where the route says so', async (t) => {
       const ahead: Pass = (request, next) => (void headersOf(request)['shop-id'], next());
       const quiet: Pass = (request, next) => unobserved(() => ahead(request, next, undefined));
@@ -255,6 +321,59 @@ for (const framework of ['express', 'fastify'] as const) {
     }
   });
 }
+
+describe('Reads ahead of the cache', () => {
+  const byHandler = { name: 'handler', isObserver: false, isOfHandler: true };
+  const byApp = { name: 'app.ts', isObserver: false, isOfHandler: false };
+  const byTracer = { name: 'dd-trace', isObserver: true, isOfHandler: false };
+
+  it('count by the strongest reader, whoever comes first', () => {
+    for (const order of [
+      [byTracer, byApp],
+      [byApp, byTracer],
+    ]) {
+      const reads = new AheadReads();
+      for (const reader of order) reads.record('shop-id', reader);
+      assert.equal(reads.readers.get('shop-id'), byApp);
+      assert.deepEqual(reads.headers, []);
+    }
+    const reads = new AheadReads();
+    for (const reader of [byTracer, byApp, byHandler]) reads.record('shop-id', reader);
+    assert.equal(reads.readers.get('shop-id'), byHandler);
+    assert.deepEqual(reads.headers, ['shop-id']);
+  });
+
+  it('of two pipelined requests end one by one, and leave the socket as it was', async (t) => {
+    const server = createServer();
+    server.on('connection', (socket) => void socket.remoteAddress);
+    server.listen(0, '127.0.0.1');
+    t.after(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    await once(server, 'listening');
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    const [request, response] = (await once(server, 'request')) as [
+      IncomingMessage,
+      ServerResponse,
+    ];
+    const { socket } = request;
+    const [first, second] = [new AheadReads(), new AheadReads()];
+    const watches = [watchPeer(socket as never, first), watchPeer(socket as never, second)];
+    watches[1]!.delete(second);
+    void socket.remoteAddress;
+    assert.equal(first.wholesale.size, 1);
+    assert.equal(second.wholesale.size, 0);
+    watches[0]!.delete(first);
+    // Routes of other tests may watch it, too.
+    await once(response.end(), 'close');
+    const { _peername: peer } = socket as unknown as { _peername: object };
+    assert.equal(Object.getOwnPropertyDescriptor(peer, 'address')?.value, '127.0.0.1');
+    client.destroy();
+    socket.destroy();
+  });
+});
 
 describe('A URL that something ahead of the router has rewritten', () => {
   const byAgent = (agent: string | undefined): string => (agent === 'phone' ? '/small' : '/large');

@@ -202,14 +202,14 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
 describe('cached() of Express', () => {
   it('says where hits are answered, with the first request of a route', async (t) => {
     const lines: string[] = [];
-    const told: string[] = [];
+    const reported: string[] = [];
     const cache = makeCache(lines);
     const { text } = await start(t, (app) => {
       const answer: express.RequestHandler = (_request, response) => void response.json({});
       app.get('/default', cached(cache), answer);
       app.get('/hook', cached(cache, { at: 'hook' }), answer);
       app.get('/engine/:id', cached(cache, { at: 'engine' }), answer);
-      const onPlace: ExpressCacheOptions['onPlace'] = ({ line }) => told.push(line);
+      const onPlace: ExpressCacheOptions['onPlace'] = ({ line }) => reported.push(line);
       app.get('/told', cached(cache, { at: 'hook' }, { onPlace }), answer);
     });
     for (const path of ['/default', '/hook', '/engine/1', '/engine/2', '/told']) await text(path);
@@ -217,7 +217,7 @@ describe('cached() of Express', () => {
       'Hits of GET /hook are answered by the hook.',
       'Hits of GET /engine/:id are answered by the hook, not by the engine: the server is that of node:http, not that of @redline/http.',
     ]);
-    assert.deepEqual(told, ['Hits of GET /told are answered by the hook.']);
+    assert.deepEqual(reported, ['Hits of GET /told are answered by the hook.']);
   });
 
   it('leaves out responses of which a middleware replaces json()', async (t) => {

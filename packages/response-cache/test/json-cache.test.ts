@@ -237,7 +237,7 @@ describe('An unshared answer', () => {
 });
 
 describe('A deleted key', () => {
-  it('is not filled by a production that began before', async () => {
+  it('is not filled by a run that began before', async () => {
     const cache = quietCache();
     const before = cache.answer('/a', () => sleep(30).then(() => 'old'.length));
     await cache.delete('/a');
@@ -250,14 +250,14 @@ describe('A deleted key', () => {
     );
   });
 
-  it('shares no production that began before with those who ask after', async () => {
+  it('shares no run that began before with those who ask after', async () => {
     const cache = quietCache();
     const old = cache.answer('/a', () => sleep(30).then(() => 1));
     await cache.delete('/a');
     const callers = [1, 2, 3].map(() => cache.answer('/a', () => sleep(50).then(() => 2)));
     assert.equal(await old, '1');
-    // The old production has landed, the new one still flies and takes more callers.
-    callers.push(cache.answer('/a', () => assert.fail('a second production')));
+    // The old run is over, the new one is still pending and takes more callers.
+    callers.push(cache.answer('/a', () => assert.fail('a second run')));
     assert.deepEqual(await Promise.all(callers), ['2', '2', '2', '2']);
   });
 });

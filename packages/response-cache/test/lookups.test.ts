@@ -30,7 +30,7 @@ describe('Two callers of one key', () => {
     assert.equal(cache.stats.hits, 2);
   });
 
-  it('share a production though one learns that there is nothing only after it is done', async () => {
+  it('share a run though one learns that there is nothing only after it is done', async () => {
     const store = new ManualStore();
     const cache = new JsonCache({ store, logger: false });
     let runs = 0;

@@ -36,7 +36,7 @@ function makeManualStore(): JsonStore & {
 }
 
 describe('A store that fails', () => {
-  it('costs no answer, is told once, and still has one production for all who ask at once', async () => {
+  it('costs no answer, is told once, and still has one run for all who ask at once', async () => {
     const log = makeLog();
     const store: JsonStore = {
       get: () => {

@@ -56,7 +56,11 @@ const notKept: Headers[] = [
   { 'Cache-Control': 's-maxage=0' },
   { Expires: past },
   { Expires: '0' },
-  // What is not a number of seconds, or not a date of HTTP, is a lifetime that has ended.
+  { Expires: past, 'Cache-Control': 'public' },
+  { Expires: '0', 'Cache-Control': 'must-revalidate' },
+  { 'CDN-Cache-Control': 'max-age=60', 'Surrogate-Control': 'no-store' },
+  { Expires: 'Thu, 18 Aug 2150 02:01:18 GMT', Date: 'Thu, 18 Aug 2150 02:01:19 GMT' },
+  // A lifetime that is not a number of seconds, or not a date of HTTP, has ended.
   ...['-1', 'a100', '100a', '1.5', "'100'", ''].map((value) => ({
     'Cache-Control': `public, max-age=${value}`,
   })),
@@ -82,6 +86,8 @@ const kept: Headers[] = [
   { 'CDN-Cache-Control': 'max-age=60' },
   { 'Cache-Control': 'max-age=0, s-maxage=60' },
   { Expires: past, 'Cache-Control': 'max-age=60' },
+  { Expires: past, 'Cache-Control': 's-maxage=60' },
+  { Expires: past, 'CDN-Cache-Control': 'max-age=60' },
 ];
 
 for (const [name, serve] of Object.entries(frameworks))

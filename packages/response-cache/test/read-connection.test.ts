@@ -125,7 +125,7 @@ describe('a connection for reads', { skip }, () => {
     });
   });
 
-  it('has one production for callers whose replies come late', async () => {
+  it('has one run for callers whose replies come late', async () => {
     const client = await clientOf(port);
     const store = readingStore(client);
     await client.set('x:large', JSON.stringify('x'.repeat(20_000_000)));

@@ -165,6 +165,48 @@ for (const framework of ['express', 'fastify'] as const) {
       assert.match(lines.join(), /reads request\.member, which was set ahead of the cache/);
     });
 
+    it('whose handler reads a property that only some requests have, after many without it', async (t) => {
+      const read: Read = ({ member }) => member?.name ?? 'none';
+      const { ask } = await serve(t, framework, read, {
+        ahead: (request) => {
+          const token: unknown = request.headers['x-session-token'];
+          if (token !== undefined) request.member = { name: token };
+        },
+      });
+      for (let n = 0; n < 50; n += 1) await ask({}, `?n=${n}`);
+      for (const token of ['ann', 'bob', 'ann'])
+        assert.deepEqual(await ask({ 'x-session-token': token }), { value: token, isHit: false });
+    });
+
+    it('but with the same Content-Type, whose handler reads that, which needs no body', async (t) => {
+      const { ask } = await serve(t, framework, ({ headers }) => headers['content-type'] ?? 'none');
+      for (const type of ['text/a', 'text/b', 'text/a', 'text/b'])
+        assert.equal((await ask({ 'content-type': type })).value, type);
+      assert.equal((await ask()).value, 'none');
+      assert.ok((await ask({ 'content-type': 'text/a' })).isHit);
+    });
+
+    it('but with the same Forwarded, whose handler reads that', async (t) => {
+      const { ask } = await serve(t, framework, ({ headers }) => headers.forwarded);
+      for (const forwarded of ['for=10.0.0.1', 'for=10.0.0.2', 'for=10.0.0.1', 'for=10.0.0.2'])
+        assert.equal((await ask({ forwarded })).value, forwarded);
+      assert.ok((await ask({ forwarded: 'for=10.0.0.1' })).isHit);
+    });
+
+    it('whose handler calls a function that something ahead of the cache has set', async (t) => {
+      const ahead = (request: any): void => {
+        const address = request.ip;
+        request.region = () => `region of ${address}`;
+      };
+      const { ask, lines } = await serve(t, framework, (request) => request.region(), { ahead });
+      for (const address of ['10.0.0.1', '10.0.0.2', '10.0.0.1'])
+        assert.deepEqual(await ask({ 'x-forwarded-for': address }), {
+          value: `region of ${address}`,
+          isHit: false,
+        });
+      assert.match(lines.join(), /reads request\.region, which was set ahead of the cache/);
+    });
+
     it('whose handler reads a cookie, although cookies are to be ignored', async (t) => {
       const parse = (request: any): void => {
         request.cookies = Object.fromEntries([(request.headers.cookie ?? 'a=').split('=')]);
@@ -194,6 +236,11 @@ for (const framework of ['express', 'fastify'] as const) {
       ['a header', ({ headers }: any) => headers['tenant-id'], 'tenant-id'],
       ['a cookie', cookie, 'cookie'],
       ['an address', ({ ip }: any) => ip, 'x-forwarded-for'],
+      [
+        'a header beside one that is part of the key',
+        ({ headers }: any) => headers['accept-language'] && headers['tenant-id'],
+        'tenant-id',
+      ],
     ] as const)
       it(`${what}, of which those that were watched have shown nothing`, async (t) => {
         const late: Read = (request) => (isLater(request) ? read(request) : 1);
@@ -234,6 +281,14 @@ for (const framework of ['express', 'fastify'] as const) {
       for (const name of names)
         assert.deepEqual(await isCached(t, ({ headers }) => (headers[name], 1)), []);
       assert.deepEqual(await isCached(t, ({ headers }) => (headers.cookie, 1)), []);
+    });
+
+    it('where it is a method that Passport gives each request', async (t) => {
+      const ahead = (request: any): void => {
+        request.isAuthenticated = () => false;
+      };
+      const read: Read = (request) => request.isAuthenticated();
+      assert.deepEqual(await isCached(t, read, { ahead }), []);
     });
 
     it('where links are made of the host and the protocol, which proxies may name', async (t) => {

@@ -121,7 +121,7 @@ describe('RedisReads', () => {
     assert.ok(refusals > 0);
   });
 
-  it('has a production shared by a read whose reply comes right before that of the write', async () => {
+  it('has a run shared by a read whose reply comes right before that of the write', async () => {
     const replies: (() => void)[] = [];
     const reply = <Value>(value: Value): Promise<Value> =>
       new Promise((resolve) => replies.push(() => resolve(value)));

@@ -4,7 +4,7 @@ import { after, afterEach, before, describe, it } from 'node:test';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Cluster, Redis } from 'ioredis';
 import { createSentinel } from 'redis';
-import { seal } from '../src/answer/seal.ts';
+import { encodeEntry } from '../src/answer/entry-format.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
@@ -41,7 +41,7 @@ for (const enableAutoPipelining of [false, true]) {
           logger: false,
         });
         await cache.answer('/prefixed', () => 1);
-        assert.equal(await client.get('redline:json:shop:/prefixed'), seal('1'));
+        assert.equal(await client.get('redline:json:shop:/prefixed'), encodeEntry('1'));
       });
 
       it('asks for a value and the versions of its tags in one trip', async (test) => {
@@ -88,7 +88,7 @@ for (const enableAutoPipelining of [false, true]) {
         // MGET finds no text there, and GET says why.
         assert.equal(cache.stats.invalid, enableAutoPipelining ? 0 : 1);
         assert.equal(cache.isStoreDown, false);
-        assert.equal(await client.get('redline:json:/list'), seal('{"good":true}'));
+        assert.equal(await client.get('redline:json:/list'), encodeEntry('{"good":true}'));
       });
     },
   );

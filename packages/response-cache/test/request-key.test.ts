@@ -35,7 +35,8 @@ describe('The key of a request', () => {
     const partsOf = new Map<string, string>();
     for (let round = 0; round < 60_000; round++) {
       const scheme = pick(['http', 'https']);
-      const host = pick(['a', 'a,b', 'b', 'shop.example', 'a:80', 'a:8080', '[::1]', '']);
+      const isOverTls = random(2) === 0;
+      const host = pick(['a', 'a,b', 'b', 'shop.example', 'a:80', 'a:8080', '[::1]', 'A']);
       const forwarded = { 'x-forwarded-host': maybe(), 'x-forwarded-prefix': maybe() };
       const [port, by] = [pick([undefined, '8443', '1']), pick([undefined, 'host=a', 'host=b'])];
       const url = `/${pick(texts)}${pick(['', '/', '?', '?q=1', `/${pick(texts)}`])}`;
@@ -55,13 +56,14 @@ describe('The key of a request', () => {
           'accept-language': language,
         }).filter(([, value]) => value !== undefined),
       ) as Record<string, string>;
-      const key = requestKey(get(url, headers), rule);
+      const raw = { socket: { encrypted: isOverTls } };
+      const key = requestKey({ ...get(url, headers), raw } as CacheRequest, rule);
       assert.ok(key !== undefined, JSON.stringify(headers));
       const varied = rule.vary.length === 0 ? 'none' : [language];
       // Those that repeat what the request says anyway count as none.
       const { 'x-forwarded-host': other, 'x-forwarded-prefix': prefix } = forwarded;
       const same = JSON.stringify([
-        [scheme, host, other === host ? undefined : other, prefix, port],
+        [scheme, isOverTls, host, other === host ? undefined : other, prefix, port],
         by === `host=${host}` ? undefined : by,
         [url, version, caller, varied],
       ]);
@@ -83,8 +85,52 @@ describe('The key of a request', () => {
       'shop.example#x',
       'shop.example:x',
       '[::1',
+      '',
     ])
-      assert.equal(requestKey(get('/', { host }), ruleWith()), undefined, host);
+      for (const rule of [ruleWith(), ruleWith({ hosts: 'any' }), ruleWith({ key: 'own' })])
+        assert.equal(requestKey(get('/', { host }), rule), undefined, host);
+  });
+
+  it('has no host for a request of HTTP/1.0 without one, even as the first of a process', async () => {
+    const file = new URL('../src/route/host.ts?first', import.meta.url).href;
+    const { hostOf } = (await import(file)) as typeof import('../src/route/host.ts');
+    const request = { method: 'GET', originalUrl: '/', headers: {} };
+    assert.equal(hostOf(request), '');
+    assert.equal(hostOf(get('/')), 'shop.example');
+    assert.equal(hostOf(request), '');
+  });
+
+  it('is none for a target other than a path', () => {
+    for (const target of ['http://shop.example/', 'https://other.example/admin', '*', ''])
+      for (const rule of [ruleWith(), ruleWith({ hosts: 'any' })])
+        assert.equal(requestKey(get(target), rule), undefined, target);
+  });
+
+  it('has the protocol of the connection, in HTTP/2 as well', () => {
+    const rule = ruleWith();
+    const over = (raw: object, headers: Record<string, string> = {}): string | undefined =>
+      requestKey({ ...get('/', headers), raw } as CacheRequest, rule);
+    class Http2Request {
+      readonly stream: object;
+      constructor(encrypted: boolean) {
+        this.stream = { session: { encrypted }, endAfterHeaders: true };
+      }
+      get socket(): never {
+        throw new Error('It must not be read: some servers create it at the first read.');
+      }
+    }
+    const plain = over({ socket: {} });
+    const forwarded = over({ socket: {} }, { 'x-forwarded-proto': 'https' });
+    const secure = over({ socket: { encrypted: true } });
+    assert.equal(new Set([plain, forwarded, secure]).size, 3);
+    assert.equal(plain, requestKey(get('/'), rule));
+    assert.equal(over(new Http2Request(true)), secure);
+    assert.equal(over(new Http2Request(false)), plain);
+  });
+
+  it('is none for a protocol other than http and https', () => {
+    for (const named of ['HTTPS', 'https,http', 'ws', ''])
+      assert.equal(requestKey(get('/', { 'x-forwarded-proto': named }), ruleWith()), undefined);
   });
 
   it('is none for a request with a body', () => {
@@ -126,6 +172,10 @@ describe('The key of a request', () => {
     assert.ok(keysOf('/a', of).includes(requestKey(get('/a'), rule)!));
     const https = get('/a', { 'x-forwarded-proto': 'https', 'x-forwarded-prefix': '/api' });
     assert.ok(keysOf('/a', { ...of, prefix: '/api' }).includes(requestKey(https, rule)!));
+    for (const headers of [{}, { 'x-forwarded-proto': 'http' }] as Record<string, string>[]) {
+      const secure = { ...get('/a', headers), raw: { socket: { encrypted: true } } };
+      assert.ok(keysOf('/a', of).includes(requestKey(secure as CacheRequest, rule)!));
+    }
     assert.ok(keysOf('own', of).includes(requestKey(get('/'), ruleWith({ key: 'own' }))!));
   });
 });

@@ -73,6 +73,25 @@ describe('A cache inside of the server', () => {
     }
   });
 
+  it('keeps no header of a single connection', async (t) => {
+    const names = [
+      'proxy-authenticate',
+      'proxy-authentication-info',
+      'proxy-authorization',
+      'proxy-connection',
+      'keep-alive',
+      'te',
+      'upgrade',
+    ];
+    const response = Object.fromEntries([...names, 'x-kept'].map((name) => [name, 'a']));
+    const app = await serve(t, { response });
+    const sent = [await app.inject('/'), await app.inject('/')].map(({ headers }) =>
+      [...names, 'x-kept'].filter((name) => headers[name] === 'a'),
+    );
+    assert.deepEqual(sent, [[...names, 'x-kept'], ['x-kept']]);
+    assert.equal(await run(app), 1);
+  });
+
   it('sends the whole response for a part of it', async (t) => {
     const app = await serve(t);
     await run(app);

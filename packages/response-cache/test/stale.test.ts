@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Answer } from '../src/answer/answer.ts';
-import type { AnswerOptions } from '../src/answer/flight.ts';
+import type { AnswerOptions } from '../src/answer/answer-options.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 
 const policy: AnswerOptions = { ttl: 1_000, stale: 60_000 };

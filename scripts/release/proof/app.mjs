@@ -1,12 +1,12 @@
-// The smallest Nest app there is. It asks itself what apps are asked, starts a child, and prints which engines did it and the
-// line of its log.
+// A minimal Nest app. It sends itself typical requests, starts a child, and prints the engines in use and the line of its
+// log.
 import assert from 'node:assert/strict';
 import 'reflect-metadata';
 import { Body, Controller, Get, Module, Post } from '@nestjs/common';
 import { engine as spawnEngine, execFile } from '@redline/child-process';
 import { engine, RedlineFactory } from '@redline/nest';
 
-// What a decorator does, without a compiler.
+// Applies decorators without a compiler.
 const decorate = (type, name, ...decorators) => {
   const descriptor = Object.getOwnPropertyDescriptor(type.prototype, name);
   for (const decorator of decorators) decorator(type.prototype, name, descriptor);

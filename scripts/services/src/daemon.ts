@@ -9,18 +9,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort, lookElsewhere } from './free-port.ts';
 import { signalGroup } from './signal-group.ts';
 
-/** A server of our own: on loopback, on a free port, in a folder of its own, gone after `stop()`. */
+/** A private server: on loopback, on a free port, in its own folder, removed by `stop()`. */
 export interface Daemon {
   readonly port: number;
-  /** Process id of the server now running; undefined while it is down. */
+  /** Process id of the running server; undefined while it is down. */
   readonly pid: number | undefined;
-  /** Ends the process at once, as a crash would. */
+  /** Kills the process, like a crash. */
   kill(): Promise<void>;
-  /** Asks the process to end in order, and waits until it has. */
+  /** Asks the process to end, and waits until it has. */
   terminate(): Promise<void>;
-  /** Starts it again, on the same port and with what it had written. */
+  /** Starts it again, on the same port and with its stored data. */
   restart(): Promise<void>;
-  /** It neither answers nor refuses from here on, as behind a dead network. */
+  /** Suspends it: it neither responds nor refuses, as on a dead network. */
   pause(): void;
   resume(): void;
   /** Ends the process and removes its folder. */
@@ -28,9 +28,9 @@ export interface Daemon {
 }
 
 export interface Place {
-  /** Where its clients connect. */
+  /** Port for its clients. */
   port: number;
-  /** More free ports, as many as asked for. */
+  /** Additional free ports, as many as requested. */
   extraPorts: number[];
   folder: string;
 }
@@ -43,10 +43,10 @@ export interface DaemonRecipe {
   env?(place: Place): Record<string, string>;
   /** Runs once, before the first start. */
   prepare?(place: Place): Promise<void>;
-  /** Whether what listens on the port is of use yet. @default it accepts a connection */
+  /** Returns true once the server is usable. @default it accepts a connection */
   isReady?(place: Place): Promise<boolean>;
   extraPorts?: number;
-  /** Runs under this user; the folder is theirs. @default the user of this process */
+  /** Runs under this user, who owns the folder. @default the user of this process */
   user?: { uid: number; gid: number };
   /** @default 10_000 */
   startTimeoutMs?: number;
@@ -81,8 +81,8 @@ export async function startDaemon(recipe: DaemonRecipe): Promise<Daemon> {
 }
 
 /**
- * Whether something on the port accepts a connection, and, if they are given, answers `greeting` with `answer`. Both
- * are bytes, a character each.
+ * Returns true if a server on the port accepts a connection and, if they are given, responds to `greeting` with `answer`.
+ * Both are bytes, one per character.
  */
 export function answers(port: number, greeting?: string, answer?: string): Promise<boolean> {
   return new Promise((resolve) => {
@@ -101,7 +101,7 @@ export function answers(port: number, greeting?: string, answer?: string): Promi
   });
 }
 
-/** Between the look for a free port and the server's own bind, another process may take it: other ones are tried then. */
+/** Another process may take a free port before the server binds it: other ports are tried then. */
 async function firstStart(
   recipe: DaemonRecipe,
   tries = 3,
@@ -131,8 +131,8 @@ function remove(folder: string): Promise<void> {
 async function launch(recipe: DaemonRecipe, place: Place): Promise<ChildProcess> {
   const [program, ...args] = recipe.command(place);
   const deadline = Date.now() + (recipe.startTimeoutMs ?? 10_000);
-  // Detached: a Ctrl-C in the terminal must reach the runner alone, which then stops the server in order. It also
-  // gives the server a process group, so that what it started ends with it.
+  // Detached: a Ctrl-C in the terminal must only reach the runner, which then stops the server in order. The process group
+  // also ends the server's own children with it.
   const child = spawn(program!, args, {
     cwd: place.folder,
     env: { ...process.env, ...recipe.env?.(place) },
@@ -162,7 +162,7 @@ async function launch(recipe: DaemonRecipe, place: Place): Promise<ChildProcess>
   return child;
 }
 
-/** What a crash left behind, a port or shared memory, is freed a moment after it. */
+/** Retries, because resources of a crashed server, such as a port or shared memory, are freed with a delay. */
 async function relaunch(recipe: DaemonRecipe, place: Place, tries = 3): Promise<ChildProcess> {
   try {
     return await launch(recipe, place);
@@ -184,18 +184,18 @@ async function end(child: ChildProcess, name: NodeJS.Signals = 'SIGKILL'): Promi
   await exited;
 }
 
-/** To the whole group: a launcher script may stand between us and the server. */
+/** Signals the whole group: a launcher script may run between us and the server. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
   if (name === 'SIGKILL' && !hasEnded(child)) killChildren(child.pid!);
   signalGroup(child, name);
 }
 
 /**
- * PostgreSQL gives each connection a process with a group of its own, which could still commit before it sees that the
- * server is gone.
+ * Kills the children of a server: PostgreSQL starts a process in a group of its own per connection, which could still commit
+ * before it notices the server's end.
  */
 function killChildren(pid: number): void {
-  // So that it starts no more of them.
+  // Stopped first, so that it starts no more of them.
   send(-pid, 'SIGSTOP');
   for (const each of childrenOf(pid)) send(each, 'SIGKILL');
 }
@@ -205,7 +205,7 @@ function childrenOf(pid: number): number[] {
     const listed = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return listed.split(' ').filter(Boolean).map(Number);
   } catch {
-    // Gone, or no Linux.
+    // Gone, or not Linux.
     return [];
   }
 }
@@ -214,7 +214,7 @@ function send(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // Already gone.
   }
 }
 

@@ -5,7 +5,7 @@ import { javaOptions, obtainJavaProgram } from './java.ts';
 import { extend } from './extend.ts';
 import type { Started } from './started.ts';
 
-/** A server that speaks SQS, in memory: its queues are lost with `kill()`. */
+/** An in-memory server for the SQS protocol: its queues are lost with `kill()`. */
 export interface ElasticMqServer extends Daemon {
   /** e.g. `http://127.0.0.1:40123`, the endpoint for an SQS client */
   readonly url: string;

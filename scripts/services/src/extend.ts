@@ -1,6 +1,6 @@
 import type { Daemon } from './daemon.ts';
 
-/** The daemon with `facts` laid over it. Its `pid` is a getter, which a spread would freeze. */
+/** Returns the daemon extended by `facts`. Its `pid` is a getter, which a spread would freeze. */
 export function extend<T extends object>(daemon: Daemon, facts: T): Daemon & T {
   return Object.assign(Object.create(daemon), facts) as Daemon & T;
 }

@@ -1,7 +1,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The first of `names` that is an executable file on PATH, as an absolute path. */
+/** Returns the absolute path of the first of `names` that is an executable file on PATH. */
 export function findOnPath(...names: string[]): string | undefined {
   // Debian keeps daemons in sbin, which a plain user's PATH may lack.
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];

@@ -2,21 +2,20 @@ import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
 /**
- * Below those the system gives out by itself, to outgoing connections and to programs that request any, and those that
- * redline chooses for the servers it measures. One of them may be taken before our server binds it, or while it is down to
- * be started again.
+ * Below the ports that the system assigns itself, to outgoing connections and to port 0, and below those that redline
+ * chooses for measured servers. One of those could be taken before our server binds it, or while it is down for a restart.
  */
 const lowest = 10_000;
 const count = 10_000;
-/** Processes that run side by side begin anywhere: two that look at once would be given the same port. */
+/** Parallel processes start at random positions: otherwise two that search at once would get the same port. */
 let next = randomInt(count);
 
-/** The next ports come from elsewhere: whoever took the last one goes on with those behind it. */
+/** Moves to another position: the process that took the last port continues with the ones after it. */
 export function lookElsewhere(): void {
   next = randomInt(count);
 }
 
-/** A port nobody listens on at the moment of asking, and nobody else is about to. */
+/** Returns a port without a listener now, which no other process is about to take. */
 export async function freePort(): Promise<number> {
   for (let tries = 0; tries < count; tries++) {
     const port = lowest + next;
@@ -26,7 +25,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`No port from ${lowest} to ${lowest + count - 1} is free.`);
 }
 
-/** On every address. */
+/** Checks every address. */
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

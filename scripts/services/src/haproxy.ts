@@ -4,7 +4,7 @@ import { startDaemon, type Daemon } from './daemon.ts';
 import { findOnPath } from './find-on-path.ts';
 import { missing, type Started } from './started.ts';
 
-/** HAProxy in front of HTTP servers on loopback: each request goes to the next one that answers `GET /health`. */
+/** Starts HAProxy in front of HTTP servers on loopback: each request goes to the next one that responds to `GET /health`. */
 export async function startHaproxy(ports: readonly number[]): Promise<Started<Daemon>> {
   const program = findOnPath('haproxy');
   if (program === undefined) return missing('haproxy', 'haproxy');

@@ -5,6 +5,7 @@ export { freePort } from './free-port.ts';
 export { startHaproxy } from './haproxy.ts';
 export { obtainJavaProgram, type JavaProgram } from './java.ts';
 export { startKafka, type KafkaServer } from './kafka-server.ts';
+export { startMariadb, type MariadbServer } from './mariadb-server.ts';
 export { startNats, type NatsServer } from './nats-server.ts';
 export { obtainRedis, type ObtainedRedis } from './obtain-redis.ts';
 export { startPostgres, type PostgresServer } from './postgres-server.ts';

@@ -9,10 +9,10 @@ import { findOnPath } from './find-on-path.ts';
 const run = promisify(execFile);
 const oldestJava = 17;
 const downloadTimeoutMs = 300_000;
-/** Called by its full name, so that it is this version wherever it runs. */
+/** Full name, which pins the version. */
 const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
-/** Fast to start, small, and slow later: nobody measures these servers. */
+/** Fast to start and small, but slow later: these servers are not measured. */
 export const javaOptions: string[] = [
   '-Xmx256m',
   '-XX:+UseSerialGC',
@@ -20,17 +20,17 @@ export const javaOptions: string[] = [
   '-Xshare:auto',
 ];
 
-/** What `java` needs to run a server written in it: the program and a class path. */
+/** A server written in Java: the `java` program and a class path. */
 export interface JavaProgram {
   java: string;
   classPath: string;
 }
 
 /**
- * The program that runs a server from Maven, or the sentence that says why not.
+ * Returns the program of a server from Maven, or the reason why it is missing.
  *
- * The jars of `jars/NAME/pom.xml`, from the cache folder; Maven puts them there the first time and checks each
- * against its checksum.
+ * The jars of `jars/NAME/pom.xml` come from the cache folder; Maven downloads them the first time and verifies each against
+ * its checksum.
  */
 export async function obtainJavaProgram(
   name: 'kafka' | 'elasticmq',
@@ -78,7 +78,7 @@ async function readClassPath(list: string): Promise<string | undefined> {
   }
 }
 
-/** Of the first dependency, which is the server itself. */
+/** Returns the version of the first dependency, which is the server itself. */
 function versionIn(pom: string): string {
   return /<dependency>[^]*?<version>(.*?)<\/version>/.exec(pom)![1]!;
 }

@@ -7,14 +7,14 @@ import { javaOptions, obtainJavaProgram } from './java.ts';
 import { extend } from './extend.ts';
 import type { Started } from './started.ts';
 
-/** A Kafka broker that is its own controller; its log outlives `kill()` and `restart()`. */
+/** A Kafka broker that is its own controller; its log survives `kill()` and `restart()`. */
 export interface KafkaServer extends Daemon {
   /** e.g. `127.0.0.1:40123` */
   readonly address: string;
 }
 
 const run = promisify(execFile);
-/** Any will do, as long as it is one: 16 bytes in base64. */
+/** Any constant: 16 bytes in base64. */
 const clusterId = 'cmVkbGluZS10ZXN0cy0tLQ';
 
 export async function startKafka(): Promise<Started<KafkaServer>> {
@@ -41,7 +41,7 @@ export async function startKafka(): Promise<Started<KafkaServer>> {
       'kafka.Kafka',
       join(folder, 'server.properties'),
     ],
-    // ApiVersions, version 0, from no client: a broker that is up says how long its answer is.
+    // ApiVersions, version 0, without a client id: a running broker responds with the length of its response.
     isReady: ({ port }) => answers(port, '\0\0\0\x0a\0\x12\0\0\0\0\0\x01\xff\xff', '\0\0'),
     startTimeoutMs: 60_000,
   });

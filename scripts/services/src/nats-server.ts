@@ -4,7 +4,7 @@ import { findOnPath } from './find-on-path.ts';
 import { extend } from './extend.ts';
 import { missing, type Started } from './started.ts';
 
-/** A NATS server with JetStream, which keeps its streams on disk. */
+/** A NATS server with JetStream, which stores its streams on disk. */
 export interface NatsServer extends Daemon {
   /** e.g. `127.0.0.1:40123` */
   readonly address: string;

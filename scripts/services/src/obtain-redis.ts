@@ -4,7 +4,7 @@ export type ObtainedRedis =
   | { url: string; origin: 'REDIS_URL' | 'own server'; stop(): Promise<void> }
   | { url: undefined; missing: string; stop(): Promise<void> };
 
-/** The Redis the user names in REDIS_URL, otherwise one of our own, otherwise the sentence that says how to get one. */
+/** Returns the Redis named in REDIS_URL, otherwise a private one, otherwise instructions to get one. */
 export async function obtainRedis(): Promise<ObtainedRedis> {
   const named = process.env.REDIS_URL;
   if (named) return { url: named, origin: 'REDIS_URL', stop: async () => {} };

@@ -8,7 +8,7 @@ import { extend } from './extend.ts';
 import { anotherUser } from './run-as.ts';
 import { missing, type Started } from './started.ts';
 
-/** A PostgreSQL cluster; what was committed outlives `kill()` and `restart()`. */
+/** A PostgreSQL cluster; committed data survives `kill()` and `restart()`. */
 export interface PostgresServer extends Daemon {
   /** e.g. `postgres://redline@127.0.0.1:40123/postgres` */
   readonly url: string;
@@ -16,13 +16,13 @@ export interface PostgresServer extends Daemon {
 
 const run = promisify(execFile);
 
-/** An SSLRequest, which every server answers with one letter. */
+/** An SSLRequest; every server responds with one letter. */
 const sslRequest = '\0\0\0\x08\x04\xd2\x16\x2f';
 
 export async function startPostgres(): Promise<Started<PostgresServer>> {
   const folder = programFolder();
   if (folder === undefined) return missing('PostgreSQL', 'postgresql');
-  // It refuses to run as root.
+  // PostgreSQL refuses to run as root.
   const user = anotherUser('postgres', 'nobody');
   const daemon = await startDaemon({
     name: 'postgres',
@@ -56,7 +56,7 @@ export async function startPostgres(): Promise<Started<PostgresServer>> {
   return { server: extend(daemon, { url }) };
 }
 
-/** While it recovers from a crash it answers, but takes nobody. */
+/** Checks further, because a server recovering from a crash responds but accepts no client. */
 async function accepts(folder: string, port: number, cwd: string): Promise<boolean> {
   try {
     await run(join(folder, 'pg_isready'), ['-q', '-h', '127.0.0.1', '-p', String(port)], { cwd });
@@ -66,7 +66,7 @@ async function accepts(folder: string, port: number, cwd: string): Promise<boole
   }
 }
 
-/** Debian keeps the server's programs off the PATH, by version. */
+/** Finds the server's programs, which Debian installs outside PATH, by version. */
 function programFolder(): string | undefined {
   const versions = '/usr/lib/postgresql';
   const folders = existsSync(versions)

@@ -6,13 +6,13 @@ import { findOnPath } from './find-on-path.ts';
 import { extend } from './extend.ts';
 import { missing, type Started } from './started.ts';
 
-/** A RabbitMQ node; durable queues outlive `kill()` and `restart()`. */
+/** A RabbitMQ node; durable queues survive `kill()` and `restart()`. */
 export interface RabbitServer extends Daemon {
   /** e.g. `amqp://guest:guest@127.0.0.1:40123` */
   readonly url: string;
 }
 
-/** The one on PATH changes to the system's own node and user. */
+/** The launcher on PATH switches to the system's own node and user. */
 const launcher = '/usr/lib/rabbitmq/bin/rabbitmq-server';
 
 export async function startRabbit(): Promise<Started<RabbitServer>> {
@@ -21,7 +21,7 @@ export async function startRabbit(): Promise<Started<RabbitServer>> {
   if (program === undefined || epmd === undefined) {
     return missing('rabbitmq-server', 'rabbitmq-server');
   }
-  // A node must be known to a port mapper, and would otherwise start one that outlives it.
+  // A node registers with a port mapper, and would otherwise start one that outlives it.
   const mapper = await startDaemon({
     name: 'epmd',
     command: ({ port }) => [epmd, '-port', String(port), '-address', '127.0.0.1'],
@@ -48,12 +48,12 @@ export async function startRabbit(): Promise<Started<RabbitServer>> {
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS: '-kernel inet_dist_use_interface {127,0,0,1}',
       }),
       async prepare({ folder }) {
-        // A limit that a test can reach.
+        // A limit low enough for tests.
         const settings = ['loopback_users.guest = true', 'max_message_size = 2097152', ''];
         await writeFile(join(folder, 'rabbitmq.conf'), settings.join('\n'));
         await writeFile(join(folder, 'enabled_plugins'), '[].\n');
       },
-      // The port opens before the node takes connections: only an answer to the protocol header says that it does.
+      // The port opens before the node accepts connections: only a response to the protocol header proves that it does.
       isReady: ({ port }) => answers(port, 'AMQP\0\0\x09\x01', '\x01'),
       startTimeoutMs: 60_000,
     });

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
 
-/** Three masters, and a replica of each: six servers of our own on loopback. */
+/** Three masters with one replica each: six private servers on loopback. */
 export interface RedisCluster {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   readonly servers: readonly RedisServer[];
-  /** The server that `port` is of. */
+  /** Returns the server on `port`. */
   at(port: number): RedisServer;
-  /** What the server on `port` replies to one line, as it comes. */
+  /** Returns the raw reply of the server on `port` to one line. */
   ask(port: number, command: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -18,7 +18,7 @@ export interface RedisCluster {
 const masterCount = 3;
 const slotCount = 16_384;
 
-/** Undefined where there is no redis-server of version 7 or newer, nor a valkey-server. */
+/** Returns undefined without redis-server 7 or newer, or valkey-server. */
 export async function startRedisCluster(): Promise<RedisCluster | undefined> {
   const servers: RedisServer[] = [];
   const stop = async (): Promise<void> => {
@@ -42,7 +42,7 @@ export async function startRedisCluster(): Promise<RedisCluster | undefined> {
     await join(servers.map(({ port }) => port));
   } catch (error) {
     await stop();
-    // An older one does not know `cluster-port`.
+    // Older versions do not support `cluster-port`.
     if (String(error).includes('Bad directive')) return undefined;
     throw error;
   }

@@ -4,9 +4,9 @@ import { answers, startDaemon, type Daemon } from './daemon.ts';
 import { findOnPath } from './find-on-path.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
 
-/** A master, its replica, and a Sentinel that names the master: three servers of our own on loopback. */
+/** A master, its replica, and a Sentinel that monitors the master: three private servers on loopback. */
 export interface RedisSentinel {
-  /** What the Sentinel calls the master. */
+  /** The Sentinel's name of the master. */
   readonly name: string;
   readonly sentinel: Daemon;
   stop(): Promise<void>;
@@ -14,7 +14,7 @@ export interface RedisSentinel {
 
 const name = 'shop';
 
-/** Undefined where neither redis-server nor valkey-server is on PATH. */
+/** Returns undefined if neither redis-server nor valkey-server is on PATH. */
 export async function startRedisSentinel(): Promise<RedisSentinel | undefined> {
   const program = findOnPath('redis-server', 'valkey-server');
   if (program === undefined) return undefined;

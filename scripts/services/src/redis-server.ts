@@ -2,17 +2,17 @@ import { answers, startDaemon, type Daemon } from './daemon.ts';
 import { extend } from './extend.ts';
 import { findOnPath } from './find-on-path.ts';
 
-/** A Redis of our own: empty, in memory, on loopback, gone after `stop()`. What it had is lost with `kill()`. */
+/** A private Redis: empty, in memory, on loopback, removed by `stop()`. Its data is lost with `kill()`. */
 export interface RedisServer extends Daemon {
   readonly url: string;
 }
 
 export interface RedisServerOptions {
-  /** Laid over what it is started with, in the words of redis.conf, e.g. `{ appendonly: 'yes' }`. */
+  /** Overrides of its settings, in the terms of redis.conf, e.g. `{ appendonly: 'yes' }`. */
   settings?: Record<string, string>;
 }
 
-/** Undefined where neither redis-server nor valkey-server is on PATH. */
+/** Returns undefined if neither redis-server nor valkey-server is on PATH. */
 export async function startRedis(
   options: RedisServerOptions = {},
 ): Promise<RedisServer | undefined> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** User and group of the first of `names` this system knows. Only root may run something as another. */
+/** Returns user and group of the first of `names` that exists on this system. Only root can run programs as another user. */
 export function anotherUser(...names: string[]): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const lines = readFileSync('/etc/passwd', 'utf8').split('\n');

@@ -1,8 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 
 /**
- * Signals the process group that a child leads, also after the child's end, for what it has left. Its number is in use as long as the
- * group has members; then it may be another process's, of whom the group of that number is.
+ * Signals the process group that a child leads, including after the child's end, for its remaining processes. The number is
+ * in use while the group has members; afterwards it may be another process's, which then also owns the group of that number.
  */
 export function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   const { pid, exitCode, signalCode } = child;
@@ -12,7 +12,7 @@ export function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   isSignalled(-pid, name);
 }
 
-/** Whether there is such a process, or such a group. */
+/** Returns false if the process or group does not exist. */
 function isSignalled(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

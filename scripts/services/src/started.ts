@@ -1,4 +1,4 @@
-/** A server that runs, or the sentence that says why there is none. */
+/** A running server, or the reason why it is missing. */
 export type Started<T> =
   | { server: T; missing?: undefined }
   | { server?: undefined; missing: string };

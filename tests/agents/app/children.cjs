@@ -36,7 +36,7 @@ const calls = {
 };
 
 /** An agent may see what `console.log` writes. */
-const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const report = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 async function main() {
   const server = http.createServer(async (request, response) => {
@@ -46,11 +46,11 @@ async function main() {
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const serving = isRedline ? require('@redline/child-process').engine() : { name: 'node' };
-  tell({ 'child processes': { port: server.address().port, serving } });
+  report({ 'child processes': { port: server.address().port, serving } });
   const lines = createInterface({ input: process.stdin });
   await once(lines, 'line');
   await globalThis.agentUnderTest.flush();
-  tell(globalThis.agentUnderTest.spans);
+  report(globalThis.agentUnderTest.spans);
   await once(lines, 'close');
   process.exit();
 }

@@ -18,7 +18,7 @@ async function nobody(server) {
 }
 
 /** An agent may see what `console.log` writes. */
-const tell = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
+const report = (value) => process.stdout.write(`${JSON.stringify(value)}\n`);
 
 async function main() {
   const servers = {};
@@ -30,13 +30,13 @@ async function main() {
     servers[name] = server;
     seen[name] = { port: server.address().port, serving };
   }
-  tell(seen);
+  report(seen);
   const lines = createInterface({ input: process.stdin });
   await once(lines, 'line');
   for (const server of Object.values(servers)) await nobody(server);
   await new Promise((done) => setTimeout(done, 20));
   await globalThis.agentUnderTest.flush();
-  tell(globalThis.agentUnderTest.spans);
+  report(globalThis.agentUnderTest.spans);
   await once(lines, 'close');
   process.exit();
 }

@@ -109,7 +109,7 @@ fn ended(pid: i32, status: i32) -> Ended {
     }
 }
 
-/// What comes out of both until both have ended, and closes them.
+/// Reads both until both have ended, and closes them.
 fn read_to_end(fds: [i32; 2]) -> [Vec<u8>; 2] {
     let mut outputs = [Vec::new(), Vec::new()];
     let mut block = vec![0_u8; 64 * 1024];

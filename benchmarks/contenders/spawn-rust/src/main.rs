@@ -15,7 +15,7 @@ use tokio::net::TcpListener;
 use tokio::process::Command;
 use tokio_util::io::ReaderStream;
 
-/// What a Node pipe reads at once.
+/// The read size of a pipe in Node.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 async fn answer(
@@ -43,7 +43,7 @@ async fn answer(
     Ok(Response::new(StreamBody::new(chunks)))
 }
 
-/// Filled: a page nobody wrote to is not resident.
+/// Allocates memory and fills it: pages are not resident until they are written.
 fn hold_memory() -> Vec<Vec<u8>> {
     let mebibytes = env::var("RESIDENT_MIB")
         .ok()

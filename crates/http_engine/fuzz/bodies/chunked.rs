@@ -14,7 +14,7 @@ struct Outcome {
     trailers: Vec<u8>,
     /// How much was taken, and what is wrong there.
     end: Option<usize>,
-    problem: Option<(http_engine::problem::What, usize)>,
+    problem: Option<(http_engine::problem::ProblemKind, usize)>,
 }
 
 pub fn run(bytes: &[u8]) {
@@ -48,7 +48,7 @@ fn read(bytes: &[u8], step: usize) -> Outcome {
                 Ok(read) => read,
                 Err(problem) => {
                     assert!(problem.at <= rest.len() + 1, "{problem:?} in {rest:?}");
-                    outcome.problem = Some((problem.what, at + problem.at));
+                    outcome.problem = Some((problem.kind, at + problem.at));
                     return outcome;
                 }
             };

@@ -2,7 +2,7 @@
 
 use http_engine::diagnose::{self, Progress};
 use http_engine::head::{self, Limits};
-use http_engine::problem::What;
+use http_engine::problem::ProblemKind;
 
 const LIMITS: Limits = Limits {
     size: 1024,
@@ -31,7 +31,7 @@ pub fn run(bytes: &[u8]) {
         assert_eq!(by_byte.read(&bytes[..length]), found);
         if let Some(problem) = found {
             let whole = diagnose::head(bytes, LIMITS).expect("still wrong");
-            assert!(problem.what == whole.what || problem.what == What::HeaderOverflow);
+            assert!(problem.kind == whole.kind || problem.kind == ProblemKind::HeaderOverflow);
             break;
         }
     }

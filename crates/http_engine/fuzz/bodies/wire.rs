@@ -56,7 +56,7 @@ fn serve(bytes: &[u8], step: usize) -> Seen {
         if !is_open || client.write_all(piece).is_err() {
             break;
         }
-        // Twice: what an answer set free is understood in the next turn.
+        // Twice: what a response set free is parsed in the next turn.
         for _ in 0..4 {
             owner.turn();
             is_open &= take(&mut owner, &mut seen);
@@ -80,7 +80,7 @@ fn take(owner: &mut Owner, seen: &mut Seen) -> bool {
                 }
             }
             Event::Error(id, code) => {
-                assert!(seen.error.is_none(), "an error is told once");
+                assert!(seen.error.is_none(), "an error is reported once");
                 seen.error = Some(code);
                 owner.write(id, 0, write_flags::RAW | write_flags::CLOSE, b"");
                 return false;

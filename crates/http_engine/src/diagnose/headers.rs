@@ -1,10 +1,10 @@
-//! The header block, and what it says of the body's framing.
+//! The header block, and its facts about the body's framing.
 
 use super::{Reader, Step};
 use crate::head::is_chunked;
-use crate::problem::What;
+use crate::problem::ProblemKind;
 
-/// Names that llhttp knows, and tells apart from others where a space follows.
+/// Names that llhttp recognises, and treats differently from others if a space follows.
 const FRAMING: [&[u8]; 5] = [
     b"connection",
     b"content-length",
@@ -19,19 +19,19 @@ impl Reader<'_> {
             self.begin_line();
             match self.peek()? {
                 b' ' if self.line.has_start_line && self.line.headers == 0 => {
-                    return self.fail_behind(What::SpaceAfterStart);
+                    return self.fail_behind(ProblemKind::SpaceAfterStart);
                 }
                 b'\r' => {
                     self.skip();
                     return if self.peek()? == b'\n' {
                         self.end()
                     } else {
-                        self.fail(What::HeadersLf)
+                        self.fail(ProblemKind::HeadersLf)
                     };
                 }
                 b'\n' => {
                     self.skip();
-                    return self.fail(What::HeaderField);
+                    return self.fail(ProblemKind::HeaderField);
                 }
                 _ => self.header()?,
             }
@@ -41,7 +41,7 @@ impl Reader<'_> {
     fn end(&mut self) -> Step {
         self.skip();
         if self.line.framing.encoding && !self.line.framing.chunked {
-            return self.fail(What::Encoding);
+            return self.fail(ProblemKind::Encoding);
         }
         Ok(())
     }
@@ -50,32 +50,32 @@ impl Reader<'_> {
         let start = self.at;
         let name = self.take_counted(start, is_token)?;
         if self.peek()? == b' ' && FRAMING.iter().any(|known| name.eq_ignore_ascii_case(known)) {
-            return self.fail_behind(What::HeaderField);
+            return self.fail_behind(ProblemKind::HeaderField);
         }
         if name.is_empty() || self.peek()? != b':' {
-            return self.fail(What::HeaderToken);
+            return self.fail(ProblemKind::HeaderToken);
         }
         self.check_size(name.len())?;
         self.line.counted += name.len();
         let is_length = name.eq_ignore_ascii_case(b"content-length");
         let is_encoding = name.eq_ignore_ascii_case(b"transfer-encoding");
         if is_length && self.line.framing.encoding {
-            return self.fail_behind(What::LengthWithEncoding);
+            return self.fail_behind(ProblemKind::LengthWithEncoding);
         }
         if is_encoding && self.line.framing.length {
-            return self.fail_behind(What::EncodingWithLength);
+            return self.fail_behind(ProblemKind::EncodingWithLength);
         }
         self.skip();
         self.line.headers += 1;
         if self.line.headers > self.line.limits.headers {
-            return self.fail(What::HeaderOverflow);
+            return self.fail(ProblemKind::HeaderOverflow);
         }
         self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
         match self.peek()? {
             b'\r' => return self.empty_value(is_length, is_encoding),
             b'\n' => {
                 self.skip();
-                return self.fail(What::HeaderValue);
+                return self.fail(ProblemKind::HeaderValue);
             }
             _ => {}
         }
@@ -89,16 +89,16 @@ impl Reader<'_> {
 
     fn empty_value(&mut self, is_length: bool, is_encoding: bool) -> Step {
         self.skip();
-        self.expect(b'\n', What::EmptyValueLf)?;
+        self.expect(b'\n', ProblemKind::EmptyValueLf)?;
         if matches!(self.peek()?, b' ' | b'\t') {
             self.skip();
-            return self.fail(What::HeaderValue);
+            return self.fail(ProblemKind::HeaderValue);
         }
         if is_length {
-            return self.fail(What::LengthEmpty);
+            return self.fail(ProblemKind::LengthEmpty);
         }
         if is_encoding {
-            return self.fail(What::EncodingEmpty);
+            return self.fail(ProblemKind::EncodingEmpty);
         }
         Ok(())
     }
@@ -106,7 +106,7 @@ impl Reader<'_> {
     /// Checks the value, and leaves the reader at its start.
     fn length(&mut self) -> Step {
         if self.line.framing.length {
-            return self.fail(What::LengthTwice);
+            return self.fail(ProblemKind::LengthTwice);
         }
         self.line.framing.length = true;
         let start = self.at;
@@ -118,29 +118,29 @@ impl Reader<'_> {
                 .checked_mul(10)
                 .and_then(|length| length.checked_add(digit))
             else {
-                return self.fail_behind(What::LengthOverflow);
+                return self.fail_behind(ProblemKind::LengthOverflow);
             };
             length = longer;
             self.skip();
         }
         self.take_while(|byte| matches!(byte, b' ' | b'\t'))?;
         if !matches!(self.peek()?, b'\r' | b'\n') {
-            return self.fail(What::LengthChar);
+            return self.fail(ProblemKind::LengthChar);
         }
         self.at = start;
         Ok(())
     }
 
-    /// As [`Reader::length`].
+    /// Checks the encoding like [`Reader::length`].
     fn encoding(&mut self) -> Step {
         let start = self.at;
         self.line.framing.encoding = true;
         if self.line.framing.chunked {
-            return self.fail_behind(What::EncodingValue);
+            return self.fail_behind(ProblemKind::EncodingValue);
         }
         loop {
             if self.line.framing.chunked {
-                return self.fail(What::EncodingValue);
+                return self.fail(ProblemKind::EncodingValue);
             }
             let token = self.take_while(|byte| byte != b',' && is_value(byte))?;
             self.line.framing.chunked = is_chunked(token);
@@ -157,23 +157,23 @@ impl Reader<'_> {
         let start = self.at;
         self.take_counted(start, is_value)?;
         if self.line.counted + self.at - start >= self.line.limits.size {
-            return self.fail_behind(What::HeaderOverflow);
+            return self.fail_behind(ProblemKind::HeaderOverflow);
         }
         self.line.counted += self.at - start;
         match self.peek()? {
             b'\r' => {
                 self.skip();
                 if self.peek()? != b'\n' {
-                    return self.fail(What::HeaderLf);
+                    return self.fail(ProblemKind::HeaderLf);
                 }
                 self.skip();
                 if matches!(self.peek()?, b' ' | b'\t') {
-                    return self.fail(What::HeaderFold);
+                    return self.fail(ProblemKind::HeaderFold);
                 }
                 Ok(())
             }
-            b'\n' => self.fail(What::HeaderCr),
-            _ => self.fail(What::HeaderValue),
+            b'\n' => self.fail(ProblemKind::HeaderCr),
+            _ => self.fail(ProblemKind::HeaderValue),
         }
     }
 }

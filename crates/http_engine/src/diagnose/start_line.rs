@@ -3,44 +3,44 @@
 use super::{Reader, Step};
 use crate::head::{is_server_char, is_url_char};
 use crate::method::{CONNECT, FOREIGN, METHODS};
-use crate::problem::What;
+use crate::problem::ProblemKind;
 
 const PREFACE: &[u8] = b"\r\n\r\nSM\r\n\r\n";
 
 impl Reader<'_> {
     pub(super) fn start_line(&mut self) -> Step {
         let method = self.method()?;
-        self.expect(b' ', What::MethodSpace)?;
+        self.expect(b' ', ProblemKind::MethodSpace)?;
         self.take_while(|byte| byte == b' ')?;
         let connect = method == METHODS[usize::from(CONNECT)];
         self.target(connect)?;
         self.skip();
         if matches!(self.peek()?, b'\t' | 0x0c) {
-            return self.fail_behind(What::UrlSpace);
+            return self.fail_behind(ProblemKind::UrlSpace);
         }
         self.take_while(|byte| byte == b' ')?;
         for expected in b"HTTP" {
-            self.expect(*expected, What::Protocol)?;
+            self.expect(*expected, ProblemKind::Protocol)?;
         }
         if FOREIGN.contains(&method) {
-            return self.fail(What::ForeignMethod);
+            return self.fail(ProblemKind::ForeignMethod);
         }
-        self.expect(b'/', What::Protocol)?;
-        let major = self.digit(What::VersionMajor)?;
-        self.expect(b'.', What::VersionDot)?;
-        let minor = self.digit(What::VersionMinor)?;
+        self.expect(b'/', ProblemKind::Protocol)?;
+        let major = self.digit(ProblemKind::VersionMajor)?;
+        self.expect(b'.', ProblemKind::VersionDot)?;
+        let minor = self.digit(ProblemKind::VersionMinor)?;
         if method == "PRI" && matches!((major, minor), (b'1', b'0' | b'1') | (b'2', b'0')) {
             return self.preface();
         }
         if major != b'1' || minor > b'1' {
-            return self.fail(What::Version);
+            return self.fail(ProblemKind::Version);
         }
         if self.peek()? != b'\r' {
             self.at += usize::from(self.peek()? == b'\n');
-            return self.fail(What::VersionEnd);
+            return self.fail(ProblemKind::VersionEnd);
         }
         self.skip();
-        self.expect(b'\n', What::VersionLf)
+        self.expect(b'\n', ProblemKind::VersionLf)
     }
 
     fn method(&mut self) -> Step<&'static str> {
@@ -49,7 +49,7 @@ impl Reader<'_> {
         loop {
             let taken = &self.bytes[start..self.at];
             let fits = |method: &&str| method.as_bytes().starts_with(taken);
-            // The longest method that is there wins, as in a trie.
+            // The longest available method wins, as in a trie.
             let next = self.peek()?;
             let goes_on = all().filter(fits).any(|method| {
                 method
@@ -62,7 +62,7 @@ impl Reader<'_> {
             } else if let Some(method) = all().find(|method| method.as_bytes() == taken) {
                 return Ok(method);
             } else {
-                return self.fail(What::Method);
+                return self.fail(ProblemKind::Method);
             }
         }
     }
@@ -81,65 +81,67 @@ impl Reader<'_> {
                     let byte = self.peek()?;
                     if byte != *expected {
                         return match byte {
-                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => self.fail_behind(What::UrlSpace),
-                            _ => self.fail(What::UrlSchema),
+                            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => {
+                                self.fail_behind(ProblemKind::UrlSpace)
+                            }
+                            _ => self.fail(ProblemKind::UrlSchema),
                         };
                     }
                     self.skip();
                 }
                 return self.server(start);
             }
-            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => return self.fail_behind(What::UrlSpace),
-            _ => return self.fail(What::UrlStart),
+            b' ' | b'\t' | b'\r' | b'\n' | 0x0c => return self.fail_behind(ProblemKind::UrlSpace),
+            _ => return self.fail(ProblemKind::UrlStart),
         }
-        self.rest_of_target(start, What::UrlPath)
+        self.rest_of_target(start, ProblemKind::UrlPath)
     }
 
     fn server(&mut self, start: usize) -> Step {
         let first = self.at;
         let taken = self.take_while(is_server_char);
         if let Some(run) = &mut self.run {
-            // Two of them are an error.
+            // A second `@` is an error.
             run.good = |byte| is_server_char(byte) && byte != b'@';
         }
         let server = &self.bytes[first..self.at];
         if let Some(place) = server.windows(2).position(|pair| pair == b"@@") {
             self.at = first + place + 2;
-            return self.fail(What::UrlDoubleAt);
+            return self.fail(ProblemKind::UrlDoubleAt);
         }
         taken?;
         self.check_size(self.at - start)?;
         match self.peek()? {
-            b'/' | b'?' => self.rest_of_target(start, What::UrlPath),
+            b'/' | b'?' => self.rest_of_target(start, ProblemKind::UrlPath),
             b' ' => self.end_target(start),
             byte @ (b'\r' | b'\n') => self.no_version(byte),
-            _ => self.fail(What::UrlServer),
+            _ => self.fail(ProblemKind::UrlServer),
         }
     }
 
-    /// The line ends behind its target. Node takes that for HTTP/0.9, which the engine does not speak.
+    /// Handles a line that ends after its target. Node takes it for HTTP/0.9, which the engine does not speak.
     fn no_version(&mut self, byte: u8) -> Step {
         let end = self.at;
         if byte == b'\r' {
             self.skip();
-            self.expect(b'\n', What::UrlCr)?;
+            self.expect(b'\n', ProblemKind::UrlCr)?;
             self.at = end;
         }
-        self.fail(What::Protocol)
+        self.fail(ProblemKind::Protocol)
     }
 
-    fn rest_of_target(&mut self, start: usize, mut part: What) -> Step {
+    fn rest_of_target(&mut self, start: usize, mut part: ProblemKind) -> Step {
         loop {
             self.take_counted(start, |byte| is_url_char(byte) && !b"?#".contains(&byte))?;
             let byte = self.peek()?;
             part = match (byte, part) {
                 (b' ', _) => return self.end_target(start),
                 (b'\t' | 0x0c, _) => {
-                    return self.fail_behind(What::UrlSpace);
+                    return self.fail_behind(ProblemKind::UrlSpace);
                 }
                 (b'\r' | b'\n', _) => return self.no_version(byte),
-                (b'?', What::UrlPath) => What::UrlQuery,
-                (b'#', _) => What::UrlFragment,
+                (b'?', ProblemKind::UrlPath) => ProblemKind::UrlQuery,
+                (b'#', _) => ProblemKind::UrlFragment,
                 (byte, part) if !is_url_char(byte) => {
                     return self.fail(part);
                 }
@@ -155,10 +157,10 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn digit(&mut self, what: What) -> Step<u8> {
+    fn digit(&mut self, kind: ProblemKind) -> Step<u8> {
         let byte = self.peek()?;
         if !byte.is_ascii_digit() {
-            return self.fail(what);
+            return self.fail(kind);
         }
         self.skip();
         Ok(byte)
@@ -166,8 +168,8 @@ impl Reader<'_> {
 
     fn preface(&mut self) -> Step {
         for expected in PREFACE {
-            self.expect(*expected, What::NoPreface)?;
+            self.expect(*expected, ProblemKind::NoPreface)?;
         }
-        self.fail(What::Preface)
+        self.fail(ProblemKind::Preface)
     }
 }

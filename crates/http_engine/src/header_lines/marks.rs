@@ -1,9 +1,9 @@
-//! Where the bytes are that divide a header block.
+//! Positions of the bytes that divide a header block.
 
-/// Bytes that are looked at together.
+/// Bytes examined together.
 pub(super) const PART: usize = 64;
 
-/// A bit for each byte of a part, the first byte's the lowest.
+/// One bit per byte of a part, the first byte in the lowest bit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Marks {
     pub newlines: u64,
@@ -16,7 +16,7 @@ pub(super) use sse2::{are_usual, find};
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) use plain::{are_usual, find};
 
-/// With what every x86-64 has.
+/// For the baseline of x86-64.
 #[cfg(target_arch = "x86_64")]
 mod sse2 {
     use std::arch::x86_64::{
@@ -33,7 +33,7 @@ mod sse2 {
         unsafe { marks(part) }
     }
 
-    /// Whether the first bytes, or all, are letters, digits or hyphens.
+    /// Returns true if the first bytes, or all, are letters, digits or hyphens.
     pub fn are_usual(bytes: &[u8; LANE], length: usize) -> bool {
         // SAFETY: every x86-64 has SSE2.
         let usual = unsafe { usual(bytes) };
@@ -89,7 +89,7 @@ mod sse2 {
     }
 }
 
-/// Byte by byte.
+/// Examines one byte at a time.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 mod plain {
     use super::{Marks, PART};

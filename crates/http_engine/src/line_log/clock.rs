@@ -1,4 +1,4 @@
-//! The time of a line, made once a millisecond.
+//! The time of a line, formatted once a millisecond.
 
 use std::io::Write;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -6,48 +6,48 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use super::{push_decimal, push_thousandths};
 use crate::date::civil;
 
-/// How a line has its time: those of `pino.stdTimeFunctions`.
+/// The format of the time in a line, as in `pino.stdTimeFunctions`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// Not at all.
+    /// No time.
     None,
     /// Milliseconds since 1970.
     Millis,
     /// Seconds since 1970, rounded.
     Seconds,
-    /// As `Date.prototype.toISOString` has it.
+    /// The format of `Date.prototype.toISOString`.
     Iso,
 }
 
-/// The time as it was last written.
+/// The last formatted time.
 pub(super) struct Stamp {
     clock: Clock,
     millis: u64,
     text: Vec<u8>,
-    /// When its millisecond is over.
+    /// The end of its millisecond.
     until: Duration,
 }
 
 impl Stamp {
-    /// Characters of the longest.
-    pub const LONGEST: usize = 24;
+    /// Max characters.
+    pub const MAX_LENGTH: usize = 24;
 
     pub fn new(clock: Clock) -> Self {
         Self {
             clock,
             millis: u64::MAX,
-            text: Vec::with_capacity(Self::LONGEST),
+            text: Vec::with_capacity(Self::MAX_LENGTH),
             until: Duration::ZERO,
         }
     }
 
-    /// Whether the text is still that of `now`: the clock of the system need not be asked.
+    /// Returns true if the text still applies at `now`, so that the system's clock need not be read.
     pub fn is_of(&self, now: Duration) -> bool {
         now < self.until
     }
 
-    /// The time now, which is `now` by the other clock.
-    pub fn look(&mut self, now: Duration) -> &[u8] {
+    /// Returns the current time; `now` is the same moment by the other clock.
+    pub fn refresh(&mut self, now: Duration) -> &[u8] {
         let time = SystemTime::now().duration_since(UNIX_EPOCH);
         let time = time.unwrap_or_default();
         let millis = time.as_millis() as u64;
@@ -76,7 +76,7 @@ fn push_iso(into: &mut Vec<u8>, millis: u64) {
     let (year, month, day) = civil(seconds / 86_400);
     let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
     let month = month + 1;
-    // A vector takes everything.
+    // Writing to a vector cannot fail.
     let _ = write!(
         into,
         "{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}."
@@ -85,7 +85,7 @@ fn push_iso(into: &mut Vec<u8>, millis: u64) {
     into.push(b'Z');
 }
 
-/// Something that differs, and is never 0.
+/// Returns a seed that varies with the time, and is never 0.
 pub(super) fn seed() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     now.map_or(0, |now| now.as_nanos() as u64) | 1

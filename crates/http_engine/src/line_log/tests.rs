@@ -28,24 +28,24 @@ fn log(plan: LinePlan) -> LineLog {
     log
 }
 
-fn answered<'a>(url: &'a str, status: u16, id: Option<&'a str>) -> Answered<'a> {
-    Answered {
+fn response<'a>(url: &'a str, status: u16, id: Option<&'a str>) -> LoggedResponse<'a> {
+    LoggedResponse {
         is_head: false,
         url: url.as_bytes(),
         status,
         id: id.map(str::as_bytes),
-        took: Took::Since(sys::now()),
+        took: ResponseTime::Since(sys::now()),
     }
 }
 
 fn taken(log: &mut LineLog) -> String {
-    let mut into = vec![0; 2 * MOST_WAITING];
+    let mut into = vec![0; 2 * MAX_WAITING];
     let length = log.take(&mut into);
     into.truncate(length);
     String::from_utf8(into).expect("text")
 }
 
-/// Durations differ from run to run.
+/// Removes the durations, which differ from run to run.
 fn without_durations(lines: &str) -> String {
     let mut shown = String::new();
     for line in lines.lines() {
@@ -64,12 +64,12 @@ fn without_durations(lines: &str) -> String {
 #[test]
 fn a_line_has_the_fields_of_the_slim_line_in_their_order() {
     let mut log = log(plan());
-    log.write(&answered("/items?a=1", 200, Some("7f:/=@~")));
-    log.write(&Answered {
+    log.write(&response("/items?a=1", 200, Some("7f:/=@~")));
+    log.write(&LoggedResponse {
         is_head: true,
-        ..answered("/\"\\\"", 404, None)
+        ..response("/\"\\\"", 404, None)
     });
-    log.write(&answered("/", 503, None));
+    log.write(&response("/", 503, None));
     assert_eq!(
         without_durations(&taken(&mut log)),
         "{\"level\":30,\"reqId\":\"7f:/=@~\",\"method\":\"GET\",\"url\":\"/items?a=1\",\"statusCode\":200,\"responseTime\":T,\"msg\":\"request completed\"}\n\
@@ -92,7 +92,7 @@ fn an_id_of_a_client_is_used_if_it_is_safe() {
         ("\u{e9}", false),
     ] {
         let mut log = log(plan());
-        log.write(&answered("/", 200, Some(id)));
+        log.write(&response("/", 200, Some(id)));
         let shown = taken(&mut log);
         let wanted = if is_used { id } else { "abc-000" };
         assert!(
@@ -134,7 +134,7 @@ fn times_are_those_of_pino() {
 }
 
 #[test]
-fn a_level_that_is_off_has_no_line_and_one_that_only_the_owner_can_write_no_answer() {
+fn a_level_that_is_off_has_no_line_and_one_that_only_the_owner_can_write_no_response() {
     let mut log = log(LinePlan {
         begins: [
             Begin::Off,
@@ -143,26 +143,26 @@ fn a_level_that_is_off_has_no_line_and_one_that_only_the_owner_can_write_no_answ
         ],
         ..plan()
     });
-    assert_eq!(log.admission(304, b"/"), Admission::Given);
-    assert_eq!(log.write(&answered("/", 304, None)), News::Nothing);
+    assert_eq!(log.admission(304, b"/"), Admission::Engine);
+    assert_eq!(log.write(&response("/", 304, None)), News::Nothing);
     assert_eq!(log.admission(400, b"/"), Admission::Owner);
-    assert_eq!(log.admission(500, b"/"), Admission::Given);
+    assert_eq!(log.admission(500, b"/"), Admission::Engine);
     assert!(log.is_empty());
 }
 
 #[test]
-fn a_share_of_the_good_answers_has_a_line_and_every_error() {
+fn a_share_of_the_good_responses_has_a_line_and_every_error() {
     let mut log = log(LinePlan {
         share: 0.25,
         ..plan()
     });
     for _ in 0..2000 {
-        log.write(&answered("/", 200, None));
+        log.write(&response("/", 200, None));
     }
     let some = taken(&mut log).lines().count();
     assert!((350..650).contains(&some), "{some} of 2000");
     for _ in 0..10 {
-        log.write(&answered("/", 404, None));
+        log.write(&response("/", 404, None));
     }
     assert_eq!(taken(&mut log).lines().count(), 10);
 }
@@ -173,7 +173,7 @@ fn the_owner_hears_of_the_first_line_and_of_the_one_that_makes_them_due() {
         due_bytes: 300,
         ..plan()
     });
-    let write = |log: &mut LineLog| log.write(&answered("/", 200, None));
+    let write = |log: &mut LineLog| log.write(&response("/", 200, None));
     assert_eq!(write(&mut log), News::Some);
     assert_eq!(write(&mut log), News::Nothing);
     assert_eq!(write(&mut log), News::Due);
@@ -187,23 +187,23 @@ fn a_full_log_admits_nothing_until_lines_are_taken_and_they_are_taken_whole() {
     let mut log = log(plan());
     let mut written = 0;
     let url = format!("/{}", "\"".repeat(400));
-    while log.admission(200, url.as_bytes()) == Admission::Given {
-        log.write(&answered(&url, 200, None));
+    while log.admission(200, url.as_bytes()) == Admission::Engine {
+        log.write(&response(&url, 200, None));
         written += 1;
-        assert!(log.lines.len() <= MOST_WAITING);
+        assert!(log.lines.len() <= MAX_WAITING);
     }
-    assert!(log.lines.len() > MOST_WAITING / 2);
+    assert!(log.lines.len() > MAX_WAITING / 2);
     let mut into = vec![0; 10_000];
     let length = log.take(&mut into);
     assert_eq!(into[length - 1], b'\n');
-    assert_eq!(log.admission(200, url.as_bytes()), Admission::Given);
+    assert_eq!(log.admission(200, url.as_bytes()), Admission::Engine);
     let first = memchr::memchr_iter(b'\n', &into[..length]).count();
     assert_eq!(first + taken(&mut log).lines().count(), written);
-    assert_eq!(log.admission(200, &[b'a'; 30 * 1024]), Admission::Given);
-    // Longer than the owner has room for.
+    assert_eq!(log.admission(200, &[b'a'; 30 * 1024]), Admission::Engine);
+    // Exceeds the owner's room.
     assert_eq!(log.admission(200, &[b'a'; 33 * 1024]), Admission::Owner);
     // A line that does not fit is not cut.
-    log.write(&answered(&url, 200, None));
+    log.write(&response(&url, 200, None));
     assert_eq!(log.take(&mut [0; 100]), 0);
     assert!(!log.is_empty());
 }
@@ -211,8 +211,8 @@ fn a_full_log_admits_nothing_until_lines_are_taken_and_they_are_taken_whole() {
 #[test]
 fn a_held_log_admits_nothing_and_keeps_its_lines() {
     let mut log = log(plan());
-    log.write(&answered("/", 200, None));
-    log.hold();
+    log.write(&response("/", 200, None));
+    log.close();
     assert_eq!(log.admission(200, b"/"), Admission::Owner);
     assert_eq!(taken(&mut log).lines().count(), 1);
 }
@@ -220,8 +220,8 @@ fn a_held_log_admits_nothing_and_keeps_its_lines() {
 #[test]
 fn a_new_plan_keeps_what_waits() {
     let mut log = log(plan());
-    log.write(&answered("/", 200, None));
+    log.write(&response("/", 200, None));
     log.set_plan(None);
-    assert_eq!(log.write(&answered("/", 200, None)), News::Nothing);
+    assert_eq!(log.write(&response("/", 200, None)), News::Nothing);
     assert_eq!(taken(&mut log).lines().count(), 1);
 }

@@ -10,8 +10,8 @@ fn whole(bytes: &[u8]) -> ProxyHeader {
     header
 }
 
-fn wrong(bytes: &[u8]) -> What {
-    read(bytes).expect_err("refused").what
+fn wrong(bytes: &[u8]) -> ProblemKind {
+    read(bytes).expect_err("refused").kind
 }
 
 fn binary(command: u8, family: u8, rest: &[u8]) -> Vec<u8> {
@@ -28,7 +28,7 @@ fn with_values(values: &[u8]) -> Vec<u8> {
     binary(0x21, 0x11, &[&V4[..], values].concat())
 }
 
-/// As [`with_values`], with a right checksum behind them.
+/// Like [`with_values`], with a valid checksum after them.
 fn with_checksum(values: &[u8]) -> Vec<u8> {
     let mut bytes = with_values(&[values, &[CRC32C, 0, 4, 0, 0, 0, 0]].concat());
     let checksum = crc32c(bytes.iter().copied());
@@ -39,14 +39,14 @@ fn with_checksum(values: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_line_says_both_ends() {
-    let ends = whole(b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 80\r\n").ends;
-    let ends = ends.expect("ends");
-    assert_eq!(ends.source, ip("203.0.113.7:12345"));
-    assert_eq!(ends.destination, ip("192.0.2.1:80"));
-    let ends = whole(b"PROXY TCP6 2001:db8::1 ::1 0 65535\r\n").ends;
-    let ends = ends.expect("ends");
-    assert_eq!(ends.source, ip("[2001:db8::1]:0"));
-    assert_eq!(ends.destination, ip("[::1]:65535"));
+    let endpoints = whole(b"PROXY TCP4 203.0.113.7 192.0.2.1 12345 80\r\n").endpoints;
+    let endpoints = endpoints.expect("endpoints");
+    assert_eq!(endpoints.source, ip("203.0.113.7:12345"));
+    assert_eq!(endpoints.destination, ip("192.0.2.1:80"));
+    let endpoints = whole(b"PROXY TCP6 2001:db8::1 ::1 0 65535\r\n").endpoints;
+    let endpoints = endpoints.expect("endpoints");
+    assert_eq!(endpoints.source, ip("[2001:db8::1]:0"));
+    assert_eq!(endpoints.destination, ip("[::1]:65535"));
 }
 
 #[test]
@@ -55,7 +55,7 @@ fn an_unknown_line_says_nothing() {
         "PROXY UNKNOWN\r\n",
         "PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n",
     ] {
-        assert_eq!(whole(line.as_bytes()).ends, None);
+        assert_eq!(whole(line.as_bytes()).endpoints, None);
     }
 }
 
@@ -84,14 +84,14 @@ fn other_lines_are_refused() {
         "TCP4\t1.2.3.4 1.2.3.4 1 2",
     ] {
         let line = format!("PROXY {rest}\r\n");
-        assert_eq!(wrong(line.as_bytes()), What::ProxyLine, "{rest}");
+        assert_eq!(wrong(line.as_bytes()), ProblemKind::ProxyLine, "{rest}");
     }
-    assert_eq!(wrong(b"PROXY UNKNOWN\n"), What::ProxyLine);
-    assert_eq!(wrong(b"PROXY UNKNOWN \r0\r\n"), What::ProxyLine);
-    assert_eq!(wrong(b"PROXY \0"), What::ProxyLine);
+    assert_eq!(wrong(b"PROXY UNKNOWN\n"), ProblemKind::ProxyLine);
+    assert_eq!(wrong(b"PROXY UNKNOWN \r0\r\n"), ProblemKind::ProxyLine);
+    assert_eq!(wrong(b"PROXY \0"), ProblemKind::ProxyLine);
     let long = |length: usize| format!("PROXY UNKNOWN {}\r\n", "x".repeat(length - 16));
-    whole(long(LONGEST_LINE).as_bytes());
-    assert_eq!(wrong(long(LONGEST_LINE + 1).as_bytes()), What::ProxyLine);
+    whole(long(MAX_LINE).as_bytes());
+    assert_eq!(wrong(long(MAX_LINE + 1).as_bytes()), ProblemKind::ProxyLine);
 }
 
 #[test]
@@ -105,58 +105,75 @@ fn what_is_no_header_is_refused_with_its_first_byte() {
         "\0",
         "proxy ",
     ] {
-        assert_eq!(wrong(start.as_bytes()), What::ProxyMissing, "{start}");
+        assert_eq!(
+            wrong(start.as_bytes()),
+            ProblemKind::ProxyMissing,
+            "{start}"
+        );
     }
 }
 
 #[test]
 fn bytes_say_both_ends() {
     let header = whole(&binary(0x21, 0x11, &V4));
-    let ends = header.ends.expect("ends");
-    assert_eq!(ends.source, ip("203.0.113.7:12345"));
-    assert_eq!(ends.destination, ip("192.0.2.1:80"));
+    let endpoints = header.endpoints.expect("endpoints");
+    assert_eq!(endpoints.source, ip("203.0.113.7:12345"));
+    assert_eq!(endpoints.destination, ip("192.0.2.1:80"));
     let mut v6 = [0; 36];
     v6[..4].copy_from_slice(&[0x20, 0x01, 0x0d, 0xb8]);
     v6[15] = 1;
     v6[31] = 2;
     v6[33] = 7;
     v6[35] = 8;
-    let ends = whole(&binary(0x21, 0x21, &v6)).ends.expect("ends");
-    assert_eq!(ends.source, ip("[2001:db8::1]:7"));
-    assert_eq!(ends.destination, ip("[::2]:8"));
+    let endpoints = whole(&binary(0x21, 0x21, &v6))
+        .endpoints
+        .expect("endpoints");
+    assert_eq!(endpoints.source, ip("[2001:db8::1]:7"));
+    assert_eq!(endpoints.destination, ip("[::2]:8"));
     let mut unix = [0; 216];
     unix[..2].copy_from_slice(b"/a");
     unix[109..111].copy_from_slice(b"bc");
-    let ends = whole(&binary(0x21, 0x31, &unix)).ends.expect("ends");
-    assert_eq!(ends.source, Address::Unix("/a".into()));
-    assert_eq!(ends.destination, Address::Unix("\0bc".into()));
+    let endpoints = whole(&binary(0x21, 0x31, &unix))
+        .endpoints
+        .expect("endpoints");
+    assert_eq!(endpoints.source, Address::Unix("/a".into()));
+    assert_eq!(endpoints.destination, Address::Unix("\0bc".into()));
 }
 
 #[test]
 fn a_connection_of_the_proxy_itself_says_nothing() {
     for family in [0x00, 0x11, 0x21, 0x12, 0xff] {
         for rest in [&b""[..], &[7; 20]] {
-            assert_eq!(whole(&binary(0x20, family, rest)).ends, None);
+            assert_eq!(whole(&binary(0x20, family, rest)).endpoints, None);
         }
     }
-    assert_eq!(whole(&binary(0x21, 0x00, b"what it likes")).ends, None);
+    assert_eq!(whole(&binary(0x21, 0x00, b"what it likes")).endpoints, None);
 }
 
 #[test]
 fn other_bytes_are_refused() {
-    assert_eq!(wrong(&binary(0x22, 0x11, &V4)), What::ProxyVersion);
-    assert_eq!(wrong(&binary(0x11, 0x11, &V4)), What::ProxyVersion);
-    assert_eq!(wrong(&binary(0x31, 0x11, &V4)), What::ProxyVersion);
+    assert_eq!(wrong(&binary(0x22, 0x11, &V4)), ProblemKind::ProxyVersion);
+    assert_eq!(wrong(&binary(0x11, 0x11, &V4)), ProblemKind::ProxyVersion);
+    assert_eq!(wrong(&binary(0x31, 0x11, &V4)), ProblemKind::ProxyVersion);
     for family in [0x01, 0x10, 0x12, 0x13, 0x22, 0x32, 0x41, 0xff] {
-        assert_eq!(wrong(&binary(0x21, family, &V4)), What::ProxyFamily);
+        assert_eq!(wrong(&binary(0x21, family, &V4)), ProblemKind::ProxyFamily);
     }
-    assert_eq!(wrong(&binary(0x21, 0x11, &V4[..11])), What::ProxyLength);
-    assert_eq!(wrong(&binary(0x21, 0x21, &[0; 35])), What::ProxyLength);
-    assert_eq!(wrong(&binary(0x21, 0x31, &[0; 215])), What::ProxyLength);
-    // Before what follows has come.
+    assert_eq!(
+        wrong(&binary(0x21, 0x11, &V4[..11])),
+        ProblemKind::ProxyLength
+    );
+    assert_eq!(
+        wrong(&binary(0x21, 0x21, &[0; 35])),
+        ProblemKind::ProxyLength
+    );
+    assert_eq!(
+        wrong(&binary(0x21, 0x31, &[0; 215])),
+        ProblemKind::ProxyLength
+    );
+    // Refused before the rest has arrived.
     let mut long = SIGNATURE.to_vec();
     long.extend([0x20, 0x00, 0x40, 0x01]);
-    assert_eq!(wrong(&long), What::ProxyLength);
+    assert_eq!(wrong(&long), ProblemKind::ProxyLength);
     long[15] = 0;
     assert_eq!(read(&long), Ok(None));
 }
@@ -172,7 +189,11 @@ fn values_fill_the_header() {
         &[2, 0, 0, 2],
         &[2, 0xff, 0xff, 1],
     ] {
-        assert_eq!(wrong(&with_values(values)), What::ProxyValue, "{values:?}");
+        assert_eq!(
+            wrong(&with_values(values)),
+            ProblemKind::ProxyValue,
+            "{values:?}"
+        );
     }
 }
 
@@ -187,18 +208,18 @@ fn a_checksum_is_checked() {
         for bit in 0..8 {
             let mut bytes = good.clone();
             bytes[at] ^= 1 << bit;
-            // The type of the value itself may be what changes, and a length may ask for more: both are no longer this header.
+            // A flipped bit may change the type of the value, or a length that then needs more bytes. Both make another header.
             let is_checked = (18..28).contains(&at) || at >= good.len() - 4 || at == 31;
             if is_checked {
-                assert_eq!(wrong(&bytes), What::ProxyChecksum, "{at} {bit}");
+                assert_eq!(wrong(&bytes), ProblemKind::ProxyChecksum, "{at} {bit}");
             }
         }
     }
     let twice = [0x03, 0, 4, 0, 0, 0, 0, 0x03, 0, 4, 0, 0, 0, 0];
-    assert_eq!(wrong(&with_values(&twice)), What::ProxyValue);
+    assert_eq!(wrong(&with_values(&twice)), ProblemKind::ProxyValue);
     assert_eq!(
         wrong(&with_values(&[0x03, 0, 3, 0, 0, 0])),
-        What::ProxyValue
+        ProblemKind::ProxyValue
     );
 }
 

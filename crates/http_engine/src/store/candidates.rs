@@ -1,10 +1,10 @@
-//! Answers that appeared once. An answer is kept at its second appearance, if both were the same: one that contains a nonce, a
-//! request id or the rest of a rate limit is never kept, and a target that is requested once evicts nothing.
+//! Responses that appeared once. A response is kept at its second appearance, if both were the same: one that contains a nonce, a
+//! request id or the remainder of a rate limit is never kept, and a target that is requested once evicts nothing.
 
 use crate::wire::outcome;
 
-/// Keys that are remembered for each remainder of their hash, the last one first. With one, two targets that are asked for in turn
-/// would each make the engine forget the other, and JavaScript would answer both for as long as that goes on.
+/// Keys remembered per remainder of their hash, the most recent first. With one, two targets requested alternately would each
+/// make the engine forget the other, and JavaScript would respond to both for as long as that goes on.
 const WAYS: usize = 8;
 /// A power of two.
 const SETS: usize = 1024;
@@ -15,8 +15,8 @@ struct Candidate {
     digest: u64,
 }
 
-/// The lowest bit of a digest says that the answer was kept. One that differs from it is then a first appearance: the data has
-/// changed, and the route need not be one whose answers always differ.
+/// Bit of a digest that marks a kept response, the lowest one. A response that differs from it is then a first appearance: the
+/// data has changed, and the route's responses need not always differ.
 const WAS_KEPT: u64 = 1;
 
 pub(crate) struct Candidates(Box<[[Candidate; WAYS]]>);
@@ -28,8 +28,8 @@ impl Default for Candidates {
 }
 
 impl Candidates {
-    /// Returns `KEPT` if the previous answer under this key was the same, otherwise `FIRST` or `CHANGES`.
-    pub fn appear(&mut self, key: u64, digest: u64) -> u32 {
+    /// Returns `KEPT` if the previous response under this key was the same, otherwise `FIRST` or `CHANGES`.
+    pub fn record(&mut self, key: u64, digest: u64) -> u32 {
         let digest = digest & !WAS_KEPT;
         let set = &mut self.0[key as usize & (SETS - 1)];
         let way = set.iter().position(|candidate| candidate.key == key);
@@ -58,15 +58,15 @@ mod tests {
     #[test]
     fn the_second_of_two_that_are_the_same_is_kept() {
         let mut candidates = Candidates::default();
-        let mut appear = |digest: u64| candidates.appear(7, digest << 1);
-        assert_eq!(appear(1), outcome::FIRST);
-        assert_eq!(appear(2), outcome::CHANGES);
-        assert_eq!(appear(2), outcome::KEPT);
-        // The data has changed since; that alone does not make the route one that always differs.
-        assert_eq!(appear(3), outcome::FIRST);
-        assert_eq!(appear(4), outcome::CHANGES);
-        assert_eq!(appear(4), outcome::KEPT);
-        assert_eq!(appear(4), outcome::KEPT);
+        let mut record = |digest: u64| candidates.record(7, digest << 1);
+        assert_eq!(record(1), outcome::FIRST);
+        assert_eq!(record(2), outcome::CHANGES);
+        assert_eq!(record(2), outcome::KEPT);
+        // The data has changed since; that alone does not mean that the route's responses always differ.
+        assert_eq!(record(3), outcome::FIRST);
+        assert_eq!(record(4), outcome::CHANGES);
+        assert_eq!(record(4), outcome::KEPT);
+        assert_eq!(record(4), outcome::KEPT);
     }
 
     #[test]
@@ -74,10 +74,10 @@ mod tests {
         let mut candidates = Candidates::default();
         let key = |number: usize| (7 + number * SETS) as u64;
         for number in 0..WAYS {
-            assert_eq!(candidates.appear(key(number), 2), outcome::FIRST);
+            assert_eq!(candidates.record(key(number), 2), outcome::FIRST);
         }
         for number in 0..WAYS {
-            assert_eq!(candidates.appear(key(number), 2), outcome::KEPT);
+            assert_eq!(candidates.record(key(number), 2), outcome::KEPT);
         }
     }
 
@@ -86,9 +86,9 @@ mod tests {
         let mut candidates = Candidates::default();
         let key = |number: usize| (7 + number * SETS) as u64;
         for number in 0..=WAYS {
-            assert_eq!(candidates.appear(key(number), 2), outcome::FIRST);
+            assert_eq!(candidates.record(key(number), 2), outcome::FIRST);
         }
-        assert_eq!(candidates.appear(key(WAYS), 2), outcome::KEPT);
-        assert_eq!(candidates.appear(key(0), 2), outcome::FIRST);
+        assert_eq!(candidates.record(key(WAYS), 2), outcome::KEPT);
+        assert_eq!(candidates.record(key(0), 2), outcome::FIRST);
     }
 }

@@ -1,4 +1,4 @@
-//! Counts of requests and of what happened to answers, for the owner.
+//! Counts of requests and of the outcomes of responses, for the owner.
 
 use std::array;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +22,10 @@ impl Counts {
         self.add(answer_count::OUTCOMES + outcome as usize, 1);
     }
 
-    pub fn all(&self, answers: usize, bytes: usize, max_bytes: usize) -> Vec<u64> {
+    pub fn all(&self, count: usize, bytes: usize, max_bytes: usize) -> Vec<u64> {
         let load = |count: &AtomicU64| count.load(Ordering::Relaxed);
         let mut all: Vec<_> = self.0.iter().map(load).collect();
-        all[answer_count::ANSWERS] = answers as u64;
+        all[answer_count::ANSWERS] = count as u64;
         all[answer_count::BYTES] = bytes as u64;
         all[answer_count::MAX_BYTES] = max_bytes as u64;
         all

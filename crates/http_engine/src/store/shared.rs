@@ -1,12 +1,12 @@
-//! Threads of a process that listen at one address share a store: whichever of them the kernel gives a connection to answers
-//! from what all of them have kept.
+//! Shared stores: threads of a process that listen on one address share a store, and each responds from what all of them have
+//! kept, whichever the kernel assigns a connection to.
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use super::Store;
 
-/// Shared stores, by the address their servers listen at.
+/// Shared stores, by the address their servers listen on.
 static SHARED: Mutex<Vec<(String, Weak<Store>)>> = Mutex::new(Vec::new());
 
 /// A server's own store, or its reference to a shared one.
@@ -16,14 +16,14 @@ pub(crate) struct StoreHandle {
 }
 
 impl StoreHandle {
-    pub fn own(max_bytes: usize) -> Self {
+    pub fn private(max_bytes: usize) -> Self {
         Self {
             store: Arc::new(Store::new(max_bytes)),
             is_shared: false,
         }
     }
 
-    /// The first server at an address decides how large the store is.
+    /// Returns the store of an address. The first server there determines its size.
     pub fn shared(address: String, max_bytes: usize) -> Self {
         let mut stores = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
         stores.retain(|(_, store)| store.strong_count() > 0);
@@ -51,7 +51,7 @@ impl Deref for StoreHandle {
 }
 
 impl Drop for StoreHandle {
-    /// A thread that ends may have been the only one to hear of drops for what it kept, so a shared store is emptied.
+    /// Empties a shared store: the ending thread may have been the only one notified of drops for the responses it kept.
     fn drop(&mut self) {
         if self.is_shared {
             self.store.clear();

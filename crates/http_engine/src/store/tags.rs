@@ -1,17 +1,17 @@
-//! Which answers a name stands for, without storing the name: its hash leads to the first link of a list, and a list whose last
-//! answer is removed takes up no memory.
+//! Maps names to responses, without storing the name: its hash leads to the first link of a list, and a list whose last response
+//! is removed occupies no memory.
 
 use std::collections::HashMap;
 
 const NONE: u32 = u32::MAX;
 
-/// One name of one answer: a link in the list of the name and in that of the answer.
+/// One name of one response: a link in the list of the name and in that of the response.
 struct Link {
     name: u64,
     slot: u32,
     previous: u32,
     next: u32,
-    /// The answer's next name.
+    /// The response's next name.
     sibling: u32,
 }
 
@@ -22,7 +22,6 @@ pub(crate) struct Tags {
     free: u32,
 }
 
-/// The names of an answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Names(u32);
 
@@ -103,7 +102,7 @@ impl Tags {
         }
     }
 
-    /// The answers a name stands for, the newest first.
+    /// Returns the responses of a name, the newest first.
     pub fn slots(&self, name: u64) -> impl Iterator<Item = u32> + '_ {
         let link = |place: u32| self.links.get(place as usize).map(|link| (place, link));
         let first = self.first.get(&name).and_then(|place| link(*place));
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_the_answers_that_have_it() {
+    fn a_name_stands_for_the_responses_that_have_it() {
         let mut tags = Tags::default();
         let first = tags.add(1, &[10, 20]);
         let second = tags.add(2, &[20]);

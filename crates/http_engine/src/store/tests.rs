@@ -3,14 +3,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use super::*;
-use crate::kept_answer::Parts;
+use crate::stored_response::ResponseParts;
 
 fn fill(target: &str, body: &str) -> Fill {
-    let answer = KeptAnswer::new(Parts {
+    let response = StoredResponse::new(ResponseParts {
         body: body.as_bytes(),
-        ..Parts::default()
+        ..ResponseParts::default()
     });
-    Fill::anonymous(target, answer, 1000)
+    Fill::anonymous(target, response, 1000)
 }
 
 fn tagged(target: &str, body: &str, tags: &[&str]) -> Fill {
@@ -22,7 +22,7 @@ fn tagged(target: &str, body: &str, tags: &[&str]) -> Fill {
 
 fn varied(target: &str, value: &str, body: &str) -> Fill {
     Fill {
-        plan: Plan {
+        plan: KeyPlan {
             identity: Identity::Anonymous,
             names: vec![b"accept".to_vec()],
             encodings: 0,
@@ -39,27 +39,27 @@ fn offer(target: &str, body: &str) -> Fill {
     }
 }
 
-/// The body that a request for the target, with this `Accept`, gets.
+/// Returns the body of the response to a request for the target, with this `Accept`.
 fn get(store: &Store, target: &str, accept: &str, now_ms: u64) -> Option<String> {
     let block = format!("Accept: {accept}\r\n\r\n");
-    let shelf = store.read();
-    let entry = match shelf.find(target.as_bytes())? {
-        Found::Answer(entry) => entry,
+    let contents = store.read();
+    let entry = match contents.find(target.as_bytes())? {
+        Found::Response(entry) => entry,
         Found::Plan(plan) => {
             let key = plan.key_of(target.as_bytes(), block.as_bytes())?;
-            shelf.find_planned(&key)?
+            contents.find_planned(&key)?
         }
     };
-    if entry.freshness(now_ms, false) == Freshness::Gone {
+    if entry.freshness(now_ms, false) == Freshness::Expired {
         return None;
     }
-    entry.note_use();
-    Some(String::from_utf8_lossy(entry.answer.body()).into_owned())
+    entry.mark_used();
+    Some(String::from_utf8_lossy(entry.response.body()).into_owned())
 }
 
 fn freshness(store: &Store, now_ms: u64) -> Freshness {
-    let shelf = store.read();
-    let Some(Found::Answer(entry)) = shelf.find(b"/") else {
+    let contents = store.read();
+    let Some(Found::Response(entry)) = contents.find(b"/") else {
         panic!("nothing is kept");
     };
     entry.freshness(now_ms, true)
@@ -80,17 +80,17 @@ impl Random {
     }
 }
 
-/// A body, until when it is good, and the names it is dropped by.
+/// A body, its time of expiry, and the names it is dropped by.
 type Kept = (String, u64, HashSet<String>);
 
-/// What a store is to give, without bounds.
+/// The expected contents of a store, without bounds.
 #[derive(Default)]
 struct Model {
-    /// By target and variant.
+    /// Bodies by target and variant.
     kept: HashMap<(String, Option<String>), Kept>,
-    /// Whether what stands under a target is varied.
+    /// True for a varied target.
     is_varied: HashMap<String, bool>,
-    /// When a target or tag was dropped, or everything.
+    /// The drops of a target or tag, or of everything.
     drops: Vec<(u64, Option<String>)>,
 }
 
@@ -146,7 +146,7 @@ fn compare(max_bytes: usize, is_exact: bool) {
                         let value = (body, now_ms + 1000, names);
                         model.kept.insert((target, variant), value);
                     }
-                    // Names may share a place in the table of drops.
+                    // Names may share a slot in the table of drops.
                     outcome::DROPPED => assert!(given.is_some()),
                     outcome => panic!("outcome {outcome}"),
                 }
@@ -253,7 +253,7 @@ fn a_target_has_16_variants_and_those_in_use_stay() {
         assert!(get(&store, "/", &variant.to_string(), 0).is_some());
     }
     assert_eq!(store.keep(varied("/", "16", "body"), 0), outcome::VARIANTS);
-    // All have been asked for; from now on only two of them are.
+    // All have been requested; from now on only two of them are.
     get(&store, "/", "3", 0);
     get(&store, "/", "5", 0);
     for variant in 17..40 {
@@ -273,7 +273,7 @@ fn who_is_named_has_no_part_in_the_variants_of_others() {
     let store = Store::new(1024 * 1024);
     for person in 0..100 {
         let made = Fill {
-            plan: Plan {
+            plan: KeyPlan {
                 identity: Identity::Header,
                 names: vec![b"authorization".to_vec()],
                 encodings: 0,
@@ -284,13 +284,13 @@ fn who_is_named_has_no_part_in_the_variants_of_others() {
         assert_eq!(store.keep(made, 0), outcome::KEPT);
     }
     let block = b"Authorization: person 7\r\n\r\n";
-    let shelf = store.read();
-    let Some(Found::Plan(plan)) = shelf.find(b"/me") else {
+    let contents = store.read();
+    let Some(Found::Plan(plan)) = contents.find(b"/me") else {
         panic!("it depends on who asks");
     };
     let key = plan.key_of(b"/me", block).expect("a person");
-    let entry = shelf.find_planned(&key).expect("an answer");
-    assert_eq!(entry.answer.body(), b"of 7");
+    let entry = contents.find_planned(&key).expect("a response");
+    assert_eq!(entry.response.body(), b"of 7");
     assert_eq!(plan.key_of(b"/me", b"Host: a\r\n\r\n"), None);
     assert_eq!(plan.key_of(b"/me", b"Authorization:\r\n\r\n"), None);
     let twice = b"Authorization: person 7\r\nAuthorization: person 8\r\n\r\n";
@@ -301,7 +301,7 @@ fn who_is_named_has_no_part_in_the_variants_of_others() {
 fn a_value_cannot_pretend_to_be_two() {
     let two = |first: &str, second: Option<&str>| {
         let values = [Some(first.into()), second.map(Into::into)];
-        plan::key(b"/", &values)
+        key_plan::key(b"/", &values)
     };
     let keys = [
         two("a", Some("b")),
@@ -314,7 +314,7 @@ fn a_value_cannot_pretend_to_be_two() {
 }
 
 #[test]
-fn a_stale_answer_lets_one_request_through_at_a_time() {
+fn a_stale_response_lets_one_request_through_at_a_time() {
     let store = Store::new(1024 * 1024);
     let with_stale = || Fill {
         stale_ms: 60_000,
@@ -322,19 +322,19 @@ fn a_stale_answer_lets_one_request_through_at_a_time() {
     };
     store.keep(with_stale(), 0);
     assert_eq!(freshness(&store, 999), Freshness::Fresh);
-    assert_eq!(freshness(&store, 1_000), Freshness::Due);
+    assert_eq!(freshness(&store, 1_000), Freshness::Renew);
     assert_eq!(freshness(&store, 1_001), Freshness::Stale);
     assert_eq!(freshness(&store, 5_999), Freshness::Stale);
     // It did not come back.
-    assert_eq!(freshness(&store, 6_000), Freshness::Due);
+    assert_eq!(freshness(&store, 6_000), Freshness::Renew);
     assert_eq!(freshness(&store, 6_000), Freshness::Stale);
     store.keep(with_stale(), 6_001);
     assert_eq!(freshness(&store, 7_000), Freshness::Fresh);
-    assert_eq!(freshness(&store, 67_001), Freshness::Gone);
+    assert_eq!(freshness(&store, 67_001), Freshness::Expired);
 }
 
 #[test]
-fn an_offer_renews_a_stale_answer_or_has_the_next_request_come_through() {
+fn an_offer_renews_a_stale_response_or_has_the_next_request_come_through() {
     let store = Store::new(1024 * 1024);
     let offered = |body| Fill {
         stale_ms: 60_000,
@@ -343,13 +343,13 @@ fn an_offer_renews_a_stale_answer_or_has_the_next_request_come_through() {
     assert_eq!(store.keep(offered("one"), 0), outcome::FIRST);
     assert!(store.is_empty());
     assert_eq!(store.keep(offered("one"), 0), outcome::KEPT);
-    assert_eq!(freshness(&store, 1_000), Freshness::Due);
+    assert_eq!(freshness(&store, 1_000), Freshness::Renew);
     assert_eq!(store.keep(offered("one"), 1_001), outcome::KEPT);
     assert_eq!(freshness(&store, 1_500), Freshness::Fresh);
-    assert_eq!(freshness(&store, 2_500), Freshness::Due);
+    assert_eq!(freshness(&store, 2_500), Freshness::Renew);
     assert_eq!(store.keep(offered("two"), 2_501), outcome::FIRST);
     assert_eq!(get(&store, "/", "", 2_501).as_deref(), Some("one"));
-    assert_eq!(freshness(&store, 2_502), Freshness::Due);
+    assert_eq!(freshness(&store, 2_502), Freshness::Renew);
     assert_eq!(store.keep(offered("two"), 2_503), outcome::KEPT);
     assert_eq!(get(&store, "/", "", 2_503).as_deref(), Some("two"));
 }
@@ -375,18 +375,18 @@ fn a_ticket_from_before_the_store_is_void() {
     assert_eq!(store.keep(made, 0), outcome::DROPPED);
 }
 
-/// The data changes, and is dropped behind every change, while several threads make answers of what they read.
+/// The data changes, and is dropped after every change, while several threads make responses from what they read.
 #[test]
 fn no_thread_finds_what_was_dropped_before_it_looked() {
     const KEYS: usize = 4;
     const CHANGES: u64 = 20_000;
     let store = Store::new(1024 * 1024);
     let data: [AtomicU64; KEYS] = Default::default();
-    // What is certain to be gone: the newest value whose drop is over.
-    let settled: [AtomicU64; KEYS] = Default::default();
+    // Values certain to be gone: the newest value whose drop is over.
+    let dropped: [AtomicU64; KEYS] = Default::default();
     thread::scope(|scope| {
         for key in 0..KEYS {
-            let (store, data, settled) = (&store, &data, &settled);
+            let (store, data, dropped) = (&store, &data, &dropped);
             scope.spawn(move || {
                 for value in 1..=CHANGES {
                     data[key].store(value, Ordering::SeqCst);
@@ -395,12 +395,12 @@ fn no_thread_finds_what_was_dropped_before_it_looked() {
                     } else {
                         store.drop_tags([format!("tag{key}").as_str()].into_iter());
                     }
-                    settled[key].store(value, Ordering::SeqCst);
+                    dropped[key].store(value, Ordering::SeqCst);
                 }
             });
             scope.spawn(move || {
                 let (target, tag) = (format!("/{key}"), format!("tag{key}"));
-                while settled[key].load(Ordering::SeqCst) < CHANGES {
+                while dropped[key].load(Ordering::SeqCst) < CHANGES {
                     let ticket = Some(ticket());
                     let value = data[key].load(Ordering::SeqCst).to_string();
                     thread::yield_now();
@@ -409,10 +409,13 @@ fn no_thread_finds_what_was_dropped_before_it_looked() {
                         ..tagged(&target, &value, &[&tag])
                     };
                     store.keep(made, 0);
-                    let least = settled[key].load(Ordering::SeqCst);
+                    let oldest_valid = dropped[key].load(Ordering::SeqCst);
                     if let Some(found) = get(store, &target, "", 0) {
                         let found: u64 = found.parse().expect("a number");
-                        assert!(found >= least, "{found} is older than {least}");
+                        assert!(
+                            found >= oldest_valid,
+                            "{found} is older than {oldest_valid}"
+                        );
                     }
                 }
             });

@@ -1,6 +1,6 @@
-//! The owner of an engine in tests: what JavaScript is in the addon.
+//! The owner of an engine in tests, in place of the addon's JavaScript.
 
-// Each test file uses its part of it.
+// Each test file uses a part of it.
 #![allow(dead_code)]
 
 use std::io::{Read, Write};
@@ -14,7 +14,8 @@ use http_engine::wire::{
     request, timeout,
 };
 use http_engine::{
-    Bind, Engine, Fill, KeptAnswer, ListenOptions, METHODS, Memory, Parts, ServerSettings,
+    Bind, Engine, Fill, ListenOptions, METHODS, Memory, ResponseParts, ServerSettings,
+    StoredResponse,
 };
 
 const RECORDS: usize = 64 * 1024;
@@ -23,7 +24,7 @@ const COMMANDS: usize = outstanding::FIRST_COMMAND + 4096 * command::WORDS;
 const OUTPUT: usize = 1024 * 1024;
 const PENDING: usize = 64 * 1024;
 
-/// A connection as the engine names it.
+/// A connection as identified by the engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Id {
     pub slot: u32,
@@ -37,7 +38,7 @@ pub struct Request {
     pub method: &'static str,
     pub url: String,
     pub flags: u32,
-    /// `None` when the block was seen before and its bytes did not come along.
+    /// `None` if the block was seen before and its bytes were not included.
     pub headers: Option<Vec<(String, String)>>,
     pub body: Vec<u8>,
 }
@@ -63,7 +64,7 @@ pub struct Owner {
     pub engine: Engine,
     pub server: u32,
     pub address: SocketAddr,
-    /// Everything that was told and not asked for yet.
+    /// Reported events that have not been taken yet.
     pub events: Vec<Event>,
     records: Box<[u32]>,
     input: Box<[u8]>,
@@ -122,19 +123,18 @@ impl Owner {
         stream
     }
 
-    /// Keeps an answer.
+    /// Keeps a response.
     pub fn keep(&mut self, fill: Fill) {
-        self.engine
-            .open_answers(self.server, 64 * 1024 * 1024, false);
+        self.engine.open_store(self.server, 64 * 1024 * 1024, false);
         assert_eq!(self.engine.keep(self.server, fill), outcome::KEPT);
     }
 
-    /// How many requests the engine has answered.
+    /// Returns the number of requests that the engine has responded to.
     pub fn hits(&mut self) -> u64 {
-        self.engine.answer_counts(self.server)[answer_count::HITS]
+        self.engine.store_counts(self.server)[answer_count::HITS]
     }
 
-    /// One turn: what the kernel has, told and answered by nobody.
+    /// Runs one turn: pending events are reported, without responses.
     pub fn turn(&mut self) {
         self.engine.flush();
         let polled = self.engine.poll();
@@ -146,7 +146,7 @@ impl Owner {
         }
     }
 
-    /// Turns until `found` finds what it looks for among the events.
+    /// Runs turns until `found` returns a value from the events.
     pub fn until<T>(&mut self, mut found: impl FnMut(&mut Vec<Event>) -> Option<T>) -> T {
         let start = Instant::now();
         loop {
@@ -163,7 +163,7 @@ impl Owner {
         }
     }
 
-    /// The next event that `wanted` likes; those before it are dropped.
+    /// Returns the next event that `wanted` accepts; those before it are dropped.
     pub fn next<T>(&mut self, wanted: impl Fn(&Event) -> Option<T>) -> T {
         self.until(|events| {
             let place = events.iter().position(|event| wanted(event).is_some())?;
@@ -199,7 +199,7 @@ impl Owner {
         self.used += bytes.len();
     }
 
-    /// Locks the batch and gives its first request, so that a test can act before the batch is over.
+    /// Locks the batch and returns its first request, so that a test can act before the batch is over.
     pub fn peek(&mut self, words: usize) -> Request {
         self.engine.lock_batch();
         self.read(words);
@@ -216,7 +216,7 @@ impl Owner {
         self.pending[id.slot as usize]
     }
 
-    /// Adds the events of a batch that is locked.
+    /// Adds the events of a locked batch.
     pub fn read(&mut self, words: usize) {
         let mut at = 0;
         while at < words {
@@ -319,22 +319,22 @@ impl Owner {
     }
 }
 
-/// An answer that is valid for an hour.
+/// Returns a response that is valid for an hour.
 pub fn fill(target: &str, head: &str, body: &[u8]) -> Fill {
-    let answer = KeptAnswer::new(Parts {
+    let response = StoredResponse::new(ResponseParts {
         head: head.as_bytes(),
         body,
         status: 200,
-        ..Parts::default()
+        ..ResponseParts::default()
     });
-    Fill::anonymous(target, answer, 3_600_000)
+    Fill::anonymous(target, response, 3_600_000)
 }
 
 fn wait(fd: RawFd) {
     is_readable(fd, 100);
 }
 
-/// Whether it is, at once or within so many ms.
+/// Returns true if it is readable, at once or within the timeout in milliseconds.
 pub fn is_readable(fd: RawFd, timeout_ms: i32) -> bool {
     let mut poll = libc::pollfd {
         fd,
@@ -345,14 +345,14 @@ pub fn is_readable(fd: RawFd, timeout_ms: i32) -> bool {
     unsafe { libc::poll(&mut poll, 1, timeout_ms) == 1 }
 }
 
-/// Everything until the server ends its side.
+/// Reads everything until the server ends its side.
 pub fn read_all(stream: &mut TcpStream) -> String {
     let mut bytes = Vec::new();
     stream.read_to_end(&mut bytes).expect("the end");
     String::from_utf8(bytes).expect("text")
 }
 
-/// So many bytes.
+/// Reads exactly this many bytes.
 pub fn read_exactly(stream: &mut TcpStream, length: usize) -> Vec<u8> {
     let mut bytes = vec![0; length];
     stream.read_exact(&mut bytes).expect("bytes");

@@ -1,4 +1,4 @@
-//! A child's streams: made, watched, read, handed over, closed.
+//! A child's streams: opened, watched, read, handed over, closed.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
@@ -9,11 +9,11 @@ use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
 impl Child {
-    /// Makes the pipes that have not been made, and hands out the child's ends.
+    /// Creates the pipes that do not exist yet, and hands out the child's ends.
     pub fn open_pipes(&self, far_ends: &mut [Option<OwnedFd>]) -> Result<(), Errno> {
         let mut state = lock(&self.state);
         for (stream, far_end) in state.streams.iter_mut().zip(far_ends) {
-            stream.make()?;
+            stream.create()?;
             if let Some(far) = stream.far.take() {
                 *far_end = Some(far);
             }
@@ -21,10 +21,10 @@ impl Child {
         Ok(())
     }
 
-    /// Has a stream of a settled child watched. Returns whether the port must be woken.
+    /// Starts watching a stream of a child whose start is finished. Returns true if the port must be woken.
     pub(super) fn arm(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let stream = &mut state.streams[usize::from(index)];
-        // The child never existed: its pipe has no other end.
+        // The child never existed: its pipe has no far end.
         let found = if stream.wants_reading() && stream.cancel() {
             Found::End {
                 bytes: Vec::new(),
@@ -36,7 +36,7 @@ impl Child {
         self.report(index, found)
     }
 
-    /// Lets a stream run up to [`FLOW_CREDIT`] bytes ahead of its reader, counted from now.
+    /// Allows a stream to run up to [`FLOW_CREDIT`] bytes ahead of its reader, counted from now.
     pub fn flow(&self, index: u16, epoll: &Epoll) {
         let mut state = lock(&self.state);
         let started = state.phase != Phase::Starting;
@@ -47,22 +47,22 @@ impl Child {
         stream.mode = Mode::Flow {
             credit: FLOW_CREDIT,
         };
-        let mut told = false;
+        let mut must_wake = false;
         if is_first && matches!(state.phase, Phase::Exited(_) | Phase::Failed(_)) {
-            told = self.look_late(&mut state, index, epoll);
+            must_wake = self.read_late(&mut state, index, epoll);
         }
-        told |= started && self.arm(&mut state, index, epoll);
-        if told {
+        must_wake |= started && self.arm(&mut state, index, epoll);
+        if must_wake {
             drop(state);
             self.inbox.wake();
         }
     }
 
-    /// Requested after the process has ended, or failed to start, on the thread that learns of it: what was printed, or that nothing was, comes
-    /// before the exit, as from a loop that looks at signals last, however busy the machine is.
-    fn look_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
+    /// Reads a stream that is requested after the process has ended, or failed to start, on the thread that learns of it: the
+    /// output, or its absence, comes before the exit, as in a loop that handles signals last, however busy the machine is.
+    fn read_late(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let mut scratch = block::take();
-        let found = state.streams[usize::from(index)].look(epoll, &mut scratch);
+        let found = state.streams[usize::from(index)].read_once(epoll, &mut scratch);
         block::recycle(scratch);
         let Some(event) = self.event_of(index, found) else {
             return false;
@@ -76,15 +76,15 @@ impl Child {
         self.push_output(Event::Data { id, stream, bytes });
     }
 
-    /// Output comes before the exit, unless the port has seen that.
+    /// Pushes output before the exit, unless the port has taken the exit already.
     fn push_output(&self, event: Event) {
         if let Some(event) = self.inbox.push_before_exit(self.id, event) {
             self.inbox.push(event);
         }
     }
 
-    /// Stops collecting: what there is so far, and whether that is all there will be. With `is_unseen`, the bytes come as an
-    /// event instead, for a loop that has not looked for them.
+    /// Stops collecting. Returns the bytes so far, and true if the stream has ended. With `is_unseen`, the bytes come as an event
+    /// instead, for a loop that has not looked for them.
     pub fn uncollect(&self, index: u16, is_unseen: bool, epoll: &Epoll) -> (Vec<u8>, bool) {
         let mut state = lock(&self.state);
         let Some(stream) = state.streams.get_mut(usize::from(index)) else {
@@ -108,7 +108,7 @@ impl Child {
         (bytes, has_ended)
     }
 
-    /// Reads the other collected streams on: that one of them had more than its limit was not reported, and will not be.
+    /// Continues reading the other collected streams: the overflow of one of them was not reported, and will not be.
     fn collect_others(&self, state: &mut State, epoll: &Epoll) {
         state.is_overflowed = false;
         let has_exited = matches!(state.phase, Phase::Exited(_));
@@ -124,7 +124,7 @@ impl Child {
         block::recycle(scratch);
     }
 
-    /// After the exit: what is in a collected stream by now.
+    /// Collects, after the exit, the bytes now in a collected stream.
     pub(super) fn collect_rest(
         &self,
         state: &mut State,
@@ -134,7 +134,7 @@ impl Child {
     ) {
         while !state.is_overflowed && matches!(state.streams[index].mode, Mode::Collect { .. }) {
             let before = collected_bytes(&state.streams[index]);
-            let found = state.look(index, epoll, scratch);
+            let found = state.read_once(index, epoll, scratch);
             let more = found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
             if let Some(event) = self.event_of(index as u16, found) {
                 self.push_output(event);
@@ -145,13 +145,13 @@ impl Child {
         }
     }
 
-    /// Gives a stream away: its descriptor, and the bytes read but not seen yet. Of an output that has ended there is a descriptor
-    /// with these bytes before its end, to be read by the caller or handed on: nobody has seen yet that it ended.
+    /// Hands over a stream: its descriptor, and the bytes read but not delivered yet. For an output that has ended, returns a
+    /// descriptor with these bytes before its end, for the caller to read or pass on: its end has not been reported yet.
     pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
         let mut bytes = Vec::new();
         let has_failed = matches!(state.phase, Phase::Failed(_));
-        let mut fd = state.make(index).and_then(|stream| stream.take(epoll));
+        let mut fd = state.created(index).and_then(|stream| stream.take(epoll));
         self.append_unseen(index, &mut bytes);
         if fd.is_none() && (has_failed || index > 0) {
             fd = sys::socket_pair().ok().map(|(near, far)| {
@@ -165,10 +165,10 @@ impl Child {
         (fd, bytes)
     }
 
-    /// Whether they were more than may be collected.
+    /// Appends the undelivered bytes of a stream. Returns true if they exceeded the collection limit.
     fn append_unseen(&self, index: u16, into: &mut Vec<u8>) -> bool {
         let mut was_too_much = false;
-        for event in self.inbox.take_of(self.id, index) {
+        for event in self.inbox.take_stream_events(self.id, index) {
             was_too_much |= matches!(event, Event::Overflowed { .. });
             if let Event::Data { bytes, .. }
             | Event::Ended { bytes, .. }
@@ -180,15 +180,16 @@ impl Child {
         was_too_much
     }
 
-    /// Closes a stream nobody reads any more.
+    /// Closes a stream after its last read.
     pub fn close(&self, index: u16, epoll: &Epoll) {
         let mut state = lock(&self.state);
-        if let Some(stream) = state.make(index) {
+        if let Some(stream) = state.created(index) {
             drop(stream.take(epoll));
         }
     }
 
-    /// Whatever the pipes hold can be read, and then they are at their end: nobody is left whose output it could be.
+    /// Shuts down the pipes: their contents can be read, and then they are at their end, because no process of the child's tree
+    /// is left to write to them.
     pub fn hang_up(&self) {
         for stream in &lock(&self.state).streams {
             if let Some(fd) = &stream.fd {
@@ -197,22 +198,22 @@ impl Child {
         }
     }
 
-    /// Whether nothing is in a stream that nobody has read from, and nothing more can come.
+    /// Returns true if an unread stream is empty and can receive nothing more.
     pub fn is_at_end(&self, index: u16) -> bool {
         let state = lock(&self.state);
         let stream = state.streams.get(usize::from(index));
         stream.is_some_and(Stream::is_at_end)
     }
 
-    /// Whether nobody holds the child's end of a stream any more, whatever is left to be read.
+    /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     pub fn has_hung_up(&self, index: u16) -> bool {
         let state = lock(&self.state);
         let stream = state.streams.get(usize::from(index));
         stream.is_none_or(Stream::has_hung_up)
     }
 
-    /// After the exit: closes stdin and empties the streams nobody touched. Those that have not ended are returned, and
-    /// report their end.
+    /// After the exit: closes stdin and drains the untouched streams. Returns the streams that have not ended; they report their
+    /// end later.
     pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
         let mut state = lock(&self.state);
         let mut open = Vec::new();
@@ -226,9 +227,12 @@ impl Child {
                 continue;
             }
             stream.mode = Mode::Drain;
-            // The end of what printed a little is known in this turn of the loop, as libuv has it by then.
-            let mut look = || matches!(stream.look(epoll, &mut scratch), Found::End { .. });
-            if look() || look() || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
+            // After short output, the end is known in this turn of the loop, as it is with libuv.
+            let mut has_ended =
+                || matches!(stream.read_once(epoll, &mut scratch), Found::End { .. });
+            if has_ended()
+                || has_ended()
+                || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
             {
                 continue;
             }
@@ -237,24 +241,24 @@ impl Child {
         open
     }
 
-    /// The reactor saw something on a stream. Returns whether the port must be woken.
+    /// Handles readiness of a stream seen by the reactor. Returns true if the port must be woken.
     pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
         let Some(stream) = state.streams.get(usize::from(index)) else {
             return false;
         };
-        // It was let go meanwhile: its bytes are for whoever reads it next.
+        // Released meanwhile: its bytes belong to the next reader.
         if !stream.is_armed() {
             return false;
         }
         let collected = matches!(stream.mode, Mode::Collect { .. });
-        // Both were readable: the first had more than its limit, and as with Node that closed the other.
+        // Both were readable: the first exceeded its limit, and as with Node that closed the other.
         if collected && state.is_overflowed {
             return false;
         }
-        let found = state.look(usize::from(index), epoll, scratch);
-        // What was collected is not needed before the exit, which is about to come.
+        let found = state.read_once(usize::from(index), epoll, scratch);
+        // Collected output is not needed before the exit, which is about to come.
         let silent = collected && running && matches!(found, Found::End { .. });
         self.report(index, found) && !silent
     }
@@ -291,10 +295,10 @@ fn collected_bytes(stream: &Stream) -> usize {
 }
 
 impl State {
-    /// A stream whose pipe is there if it can be.
-    fn make(&mut self, index: u16) -> Option<&mut Stream> {
+    /// Returns a stream, with its pipe created if possible.
+    fn created(&mut self, index: u16) -> Option<&mut Stream> {
         let stream = self.streams.get_mut(usize::from(index))?;
-        if stream.make().is_err() {
+        if stream.create().is_err() {
             stream.cancel();
         }
         if self.is_cut_off {
@@ -303,10 +307,15 @@ impl State {
         Some(stream)
     }
 
-    /// Reads a stream once. More than its limit is reported to the port, and closes the others too: as with Node, which does so
-    /// at once, what comes out of them from now on is not collected.
-    pub(super) fn look(&mut self, index: usize, epoll: &Epoll, scratch: &mut Vec<u8>) -> Found {
-        let found = self.streams[index].look(epoll, scratch);
+    /// Reads a stream once. An overflow is reported to the port, and closes the other collected streams too: Node does so at
+    /// once, so their later output is not collected.
+    pub(super) fn read_once(
+        &mut self,
+        index: usize,
+        epoll: &Epoll,
+        scratch: &mut Vec<u8>,
+    ) -> Found {
+        let found = self.streams[index].read_once(epoll, scratch);
         if matches!(found, Found::Overflow(_)) {
             self.is_overflowed = true;
             for stream in &mut self.streams {
@@ -331,11 +340,11 @@ impl State {
 
 pub(super) fn close_all(state: &mut State, epoll: &Epoll) {
     state.is_known = true;
-    // One that has yet to be started gets its pipes, closed at this end.
+    // A child that has yet to be started gets its pipes, closed at this end.
     let is_starting = state.phase == Phase::Starting;
     for index in 0..state.streams.len() {
         if is_starting {
-            state.make(index as u16);
+            state.created(index as u16);
         } else {
             state.streams[index].cancel();
             state.streams[index].far = None;

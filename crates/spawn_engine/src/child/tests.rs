@@ -1,6 +1,6 @@
 use super::*;
 
-/// What epoll refuses, with EPERM.
+/// A file that epoll refuses, with EPERM.
 fn regular_file() -> OwnedFd {
     std::fs::File::open("/proc/self/exe").unwrap().into()
 }
@@ -32,7 +32,7 @@ fn an_exit_that_cannot_be_watched_is_an_error_and_no_exit_code() {
         pidfd,
         floor_kib: 0,
     };
-    child.settle(Ok(launched), Vec::new(), &Epoll::new().unwrap());
+    child.finish_start(Ok(launched), Vec::new(), &Epoll::new().unwrap());
     assert!(matches!(
         inbox.next(),
         Some(Event::Lost {
@@ -122,7 +122,7 @@ fn an_exit_that_somebody_else_has_waited_for_is_an_error_and_no_exit_code() {
     let (child, inbox) = child(Vec::new());
     let mut state = lock(&child.state);
     state.phase = Phase::Running(42);
-    // Not a child of this process: nobody can wait for it.
+    // Not a child of this process, so it cannot be waited for.
     state.pidfd = Some(Arc::new(sys::own_pidfd().unwrap()));
     drop(state);
     assert!(child.on_exit(&Epoll::new().unwrap(), &mut Vec::new()));
@@ -166,7 +166,7 @@ fn what_the_reactor_saw_before_a_stream_was_let_go_is_not_read_by_it() {
     let epoll = Epoll::new().unwrap();
     child.arm(&mut lock(&child.state), 0, &epoll);
     sys::send(&far, b"kept").unwrap();
-    // The caller is faster than the reactor, which has been told of the bytes.
+    // The caller is faster than the reactor, which has been notified of the bytes.
     assert_eq!(child.uncollect(0, false, &epoll), (Vec::new(), false));
     assert!(!child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
     child.flow(0, &epoll);
@@ -184,7 +184,7 @@ fn a_stream_that_is_as_far_ahead_as_it_may_be_has_not_ended() {
     child.arm(&mut lock(&child.state), 0, &epoll);
     sys::send(&far, b"more than that").unwrap();
     let mut scratch = Vec::with_capacity(64);
-    // The second time stands for news of the same look, behind an exit that has read all it may.
+    // The second call stands for events of the same look that arrive after an exit that has read its full credit.
     assert!(child.on_readable(0, &epoll, &mut scratch));
     assert!(!child.on_readable(0, &epoll, &mut scratch));
     assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"more"));

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 export interface Product {
   readonly id: string;
   readonly name: string;
-  /** How often it was renamed. */
+  /** The number of renames. */
   readonly revision: number;
 }
 

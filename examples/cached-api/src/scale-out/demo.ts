@@ -33,7 +33,7 @@ const stopAll = async (): Promise<void> => {
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   process.once(signal, () => void stopAll().then(() => process.exit(130)));
 
-/** The revision of each product that was acknowledged, and when: from then on nobody is to be given an older one. */
+/** The acknowledged revision of each product, with its time: every later response must have at least this revision. */
 const acknowledged = new Map<string, { readonly revision: number; readonly at: number }>();
 const over = new AbortController();
 let [reads, failed, renames, repeated, outdated] = [0, 0, 0, 0, 0];
@@ -125,7 +125,7 @@ async function killMaster(): Promise<void> {
   say('it is started again, as a replica');
 }
 
-/** Nobody reads meanwhile, so that what is forgotten stays so. */
+/** Runs without readers, so that memory that is emptied stays empty. */
 async function showLostConnection(): Promise<void> {
   for (const { port } of replicas) await find(port, 'first').then(() => find(port, 'first'));
   await until('something is in the memory of each', async () =>

@@ -66,7 +66,7 @@ class ProductController {
     return 'ok';
   }
 
-  /** What the demonstration looks at. */
+  /** The state that the demonstration reads. */
   @Get('memory')
   memory(): { bytes: number; isCoherent: boolean; handlerRuns: number; hits: number } {
     const { hits } = this.cache.stats;

@@ -4,7 +4,7 @@ import type { ChildHandle } from '../child/child-handle.ts';
 import { abortError } from '../errors.ts';
 import type { Tree } from './kill-tree.ts';
 
-/** What an abort of a child of the engine has to do with. */
+/** The parts of an engine's child that an abort needs. */
 export interface Aborted {
   readonly handle?: ChildHandle | null | undefined;
   readonly tree?: Tree | undefined;

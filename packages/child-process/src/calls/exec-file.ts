@@ -10,7 +10,7 @@ import { spawnPlanned } from './spawn.ts';
 
 const MAX_BUFFER = 1024 * 1024;
 
-/** `execFile` on the native engine: the output is collected natively, unless somebody looks at the streams. */
+/** `execFile` on the native engine: the output is collected natively unless user code accesses the streams. */
 export function execFile(
   file: unknown,
   args?: unknown,
@@ -55,7 +55,7 @@ Object.defineProperty(execFile, promisify.custom, {
   value: withPromise(execFile),
 });
 
-/** `undefined` when Node has to decide. */
+/** Returns `undefined` if Node has to decide. */
 export function planExecFile(
   file: unknown,
   args: unknown,
@@ -66,7 +66,7 @@ export function planExecFile(
   if (options !== undefined && !isObject) return undefined;
   if (callback !== undefined && callback !== null && typeof callback !== 'function')
     return undefined;
-  // Node checks it here although it does not pass it on.
+  // Node validates it although it does not pass it on.
   const { argv0 } = (options ?? {}) as { argv0?: unknown };
   if (argv0 !== undefined && argv0 !== null) {
     if (typeof argv0 !== 'string' || argv0.includes('\0')) return undefined;
@@ -93,7 +93,7 @@ export function planExecFile(
     uid,
     windowsHide: Boolean(all['windowsHide']),
     windowsVerbatimArguments: Boolean(all['windowsVerbatimArguments']),
-    // Wrappers of ChildProcess.prototype.spawn, and tracers, see the names that Node would give them.
+    // Wrappers of ChildProcess.prototype.spawn, and tracers, see the option names that Node would pass.
     ...givenExtras(all),
   });
   return spawn === undefined ? undefined : { spawn, limits };
@@ -126,7 +126,7 @@ function limitsOf({
   return {
     encoding: isText ? (encoding as BufferEncoding) : null,
     timeoutMs: (timeout as number | null | undefined) ?? 0,
-    // Node compares with what it is given: nothing exceeds undefined, everything exceeds null.
+    // Node compares with the raw value: nothing exceeds undefined, everything exceeds null.
     maxBuffer: maxBuffer === undefined ? Infinity : ((maxBuffer as number | null) ?? 0),
     killSignal: signal,
   };

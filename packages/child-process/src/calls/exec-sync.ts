@@ -1,5 +1,5 @@
 import type { SpawnSyncReturns } from 'node:child_process';
-import { startEarlierOnes } from '../native/port.ts';
+import { waitForPendingStarts } from '../native/port.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { runPlanned } from './spawn-sync.ts';
 import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
@@ -8,7 +8,7 @@ type Output = string | Buffer;
 
 /** `execFileSync` on the native engine. */
 export function execFileSync(file: unknown, args?: unknown, options?: unknown): Output {
-  startEarlierOnes();
+  waitForPendingStarts();
   const plan = planExecFile(file, args, options);
   if (plan === undefined)
     return nodeChildProcess.execFileSync(file as never, args as never, options as never);
@@ -22,7 +22,7 @@ export function execFileSync(file: unknown, args?: unknown, options?: unknown): 
 
 /** `execSync` on the native engine. */
 export function execSync(command: unknown, options?: unknown): Output {
-  startEarlierOnes();
+  waitForPendingStarts();
   const given = options as ExecOptions | null | undefined;
   const plan = isOptions(given)
     ? planSync(command, [], {
@@ -40,13 +40,13 @@ interface ExecOptions {
   readonly stdio?: unknown;
 }
 
-/** `undefined` when Node has to decide. */
+/** Returns `undefined` if Node has to decide. */
 function planExecFile(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
   if (Array.isArray(args))
     return isOptions(options) ? planSync(file, args, options ?? {}) : undefined;
   if (args === undefined || args === null)
     return isOptions(options) ? planSync(file, [], options ?? {}) : undefined;
-  // What follows options is a callback to Node, although nothing calls it.
+  // Node treats an argument after the options as a callback, although it never calls it.
   return isOptions(args) && (options === undefined || options === null)
     ? planSync(file, [], args)
     : undefined;

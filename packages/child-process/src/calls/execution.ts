@@ -31,7 +31,7 @@ const { TREE } = EXTRA;
 const STDOUT = 1;
 const STDERR = 2;
 
-/** One `execFile`: Node's own rules, over output that mostly arrives in one piece. */
+/** One `execFile` call: Node's own rules, applied to output that mostly arrives in one piece. */
 export class Execution implements Collecting, Collection {
   readonly #file: string;
   readonly #args: string[] | null;
@@ -88,7 +88,8 @@ export class Execution implements Collecting, Collection {
     if (bytes === undefined || this.#chunks[index] === undefined) return;
     const { encoding, maxBuffer } = this.#limits;
     const room = maxBuffer - this.#lengths[index]!;
-    // The engine has read too much here as well. Node has not looked at it again once the other had too much.
+    // The engine may also have read too much of the other output. Node does not read it again after the first exceeded the
+    // limit.
     if (bytes.length > room) bytes = bytes.subarray(0, this.#error === null ? room : 0);
     this.#lengths[index]! += bytes.length;
     this.#chunks[index].push(encoding === null ? bytes : bytes.toString(encoding));
@@ -145,7 +146,7 @@ export class Execution implements Collecting, Collection {
     if (this.#hasExited) return;
     this.#hasExited = true;
     clearTimeout(this.#timer);
-    // Called as a function, not as a method of this.
+    // Called as a function, without `this`.
     const callback = this.#callback;
     if (callback === undefined || callback === null) return;
     const stdout = this.#output(STDOUT);

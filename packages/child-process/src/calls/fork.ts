@@ -20,7 +20,7 @@ export function fork(modulePath: unknown, ...[args, options]: [unknown?, unknown
   return spawn(planned.file, planned.args, planned.options);
 }
 
-/** `undefined` when Node has to decide. */
+/** Returns `undefined` if Node has to decide. */
 function planFork(
   modulePath: unknown,
   args: unknown,
@@ -74,7 +74,7 @@ function planChannel(stdio: unknown, silent: unknown): unknown[] | undefined {
   }
 }
 
-/** Without the script of `node -e`: a child would run it again. */
+/** Removes the script of `node -e`, which the child would run again. */
 function inheritedExecArgv(): string[] {
   const { _eval: script } = process as { _eval?: string | null };
   const { execArgv } = process;

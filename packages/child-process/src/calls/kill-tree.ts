@@ -11,14 +11,14 @@ import { clearTimeout, setTimeout } from '../node/timers.ts';
 const { signals, errno } = constants;
 
 /**
- * Signals a child and all its descendants, and kills those that have not ended after `graceMs`. The promise is settled when all have
- * ended; the pipes of the child are at their end then, whoever holds them, and "close" comes.
+ * Signals a child and all its descendants, and kills those that have not ended after `graceMs`. The promise is settled when
+ * all have ended; the child's pipes are at their end by then, even if other processes hold them, and "close" follows.
  *
- * A child that was started with `killTree` may have ended before, and its descendants may have cleared the traces of their origin one
- * by one. Of any other, those are found that descend from the running child without a gap.
+ * With `killTree`, the child may have ended before, and its descendants may have removed the traces of their origin one by
+ * one. Without it, the call finds the processes that descend from the running child without a gap.
  *
  * @param signal For every process of the tree. @default 'SIGTERM'
- * @throws {ChildProcessError} ERR_REDLINE_CHILD_PROCESS_OPTION for an argument that is invalid
+ * @throws {ChildProcessError} ERR_REDLINE_CHILD_PROCESS_OPTION for an invalid argument
  */
 export function killTree(
   child: ChildProcess,
@@ -38,14 +38,14 @@ export function killTree(
     if (handle.isRunning) Object.assign(child, { killed: true });
     return handle.treeEnd!;
   }
-  // Nothing of it is there any more.
+  // The whole tree has ended.
   if (failure === -errno.ESRCH) return Promise.resolve();
   return Promise.reject(systemError(failure, 'kill'));
 }
 
-/** What a child that was started with `killTree` leaves when it ends. */
+/** The remaining processes of a child started with `killTree`. */
 export interface Tree {
-  /** Ends the descendants that have outlived the child. Whether there may be some. */
+  /** Ends the descendants that have outlived the child. Returns true if there may be some. */
   endLeft(signal: NodeJS.Signals | number | undefined): boolean;
 }
 
@@ -65,7 +65,7 @@ function numberOf(signal: unknown): number {
   return typeof valid === 'number' ? valid : signals[valid];
 }
 
-/** What Node's own functions can do for a child of theirs. */
+/** Does as much as Node's own functions can for a child of Node's. */
 async function killAlone(child: ChildProcess, signal: number, graceMs: number): Promise<void> {
   warnWithoutEngine('killTree', 'only the child itself is signalled, and its pipes are closed');
   if (child.exitCode === null && child.signalCode === null) {

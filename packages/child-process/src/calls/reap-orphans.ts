@@ -2,11 +2,11 @@ import { systemError } from '../errors.ts';
 import { native } from '../native/engine.ts';
 
 /**
- * Reaps, from now on, the processes that lose their parent and are given to this one, because it is the first of its container (PID 1)
- * or a subreaper. Without that they stay as zombies. The status of a child that somebody here waits for stays: one that Node, libuv,
- * the engine or another addon has started.
+ * Starts to reap orphans, which the kernel gives to this process if it is the first of its container (PID 1) or a subreaper.
+ * Otherwise they stay as zombies. The status of a child with a waiter in this process is left alone: one started by Node,
+ * libuv, the engine or another addon.
  *
- * @returns whether orphans come to this process and the native engine, which does it, serves
+ * @returns true if this process gets orphans and the native engine, which reaps them, is available
  */
 export function reapOrphans(): boolean {
   const result = native?.addon.reapOrphans() ?? 0;

@@ -5,7 +5,7 @@ import { spawnError } from '../errors.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { signalName } from '../plan/signals.ts';
 import { EXTRA } from '../native/wire.ts';
-import { startEarlierOnes } from '../native/port.ts';
+import { waitForPendingStarts } from '../native/port.ts';
 import { monitoredBits, publishUsage, usageOf } from '../child/monitor.ts';
 import { planSync, type SyncPlan } from '../plan/sync-plan.ts';
 
@@ -19,15 +19,15 @@ export function spawnSync(
   args?: unknown,
   options?: unknown,
 ): SpawnSyncReturns<Output> {
-  startEarlierOnes();
+  waitForPendingStarts();
   const plan = planSync(file, args, options);
-  // Node's own function says what is wrong with the arguments, or runs what this one does not understand.
+  // Node's own function reports invalid arguments, and runs calls that the engine does not support.
   if (plan === undefined)
     return nodeChildProcess.spawnSync(file as never, args as never, options as never);
   return runPlanned(plan);
 }
 
-/** Runs a process to its end, on this thread. */
+/** Runs a process to its end on this thread. */
 export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
   const { spawn } = plan;
   const bits = spawn.extras.bits | (monitoredBits() & USAGE);
@@ -55,7 +55,7 @@ export function runPlanned(plan: SyncPlan): SpawnSyncReturns<Output> {
       error: spawnError(error, spawn.file, spawn.args as string[], 'spawnSync'),
     }),
     status: code < 0 ? null : code,
-    // Node has no name for a real-time signal, either.
+    // Node has no name for a real-time signal either.
     signal: signal === 0 ? null : (signalName(signal) ?? ('' as never)),
     output: output as Output[],
     pid,

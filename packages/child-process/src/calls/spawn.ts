@@ -14,7 +14,7 @@ const { TREE } = EXTRA;
 /** `spawn` on the native engine. */
 export function spawn(file: unknown, args?: unknown, options?: unknown): ChildProcess {
   const plan = planSpawn(file, args, options);
-  // Node's own function says what is wrong with the arguments, or runs what this one does not understand.
+  // Node's own function reports invalid arguments, and runs calls that the engine does not support.
   if (plan === undefined)
     return nodeChildProcess.spawn(file as never, args as never, options as never);
   return spawnPlanned(plan);

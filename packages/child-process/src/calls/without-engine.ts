@@ -3,7 +3,7 @@ import type { ExtraOptions } from '../options.ts';
 
 const warned = new Set<string>();
 
-/** Says once that an option needs the native engine, and what happens instead. */
+/** Warns once that an option needs the native engine, and states the fallback. */
 export function warnWithoutEngine(option: keyof ExtraOptions, instead: string): void {
   if (warned.has(option)) return;
   warned.add(option);

@@ -8,11 +8,11 @@ import { spawnError } from '../errors.ts';
 import { closeInTurn, type Pipe } from '../native/pipe.ts';
 import {
   forget,
-  hold,
   listen,
   onceTreeEnded,
   port,
-  release,
+  refLoop,
+  unrefLoop,
   type Listener,
 } from '../native/port.ts';
 import { EXTRA } from '../native/wire.ts';
@@ -24,14 +24,14 @@ import { setImmediate } from '../node/timers.ts';
 const { ESRCH } = constants.errno;
 const { TIMES, TREE, USAGE } = EXTRA;
 const { SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM } = constants.signals;
-/** Those that ask a process to end; all others are for the child alone. */
+/** Signals that ask a process to end; all others go to the child alone. */
 const endingSignals = new Set<number>([SIGABRT, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM]);
 const terminalSignals = ['SIGINT', 'SIGQUIT', 'SIGTERM', 'SIGHUP', 'SIGTSTP'];
 
-/** Children whose exit waits, and whether it does so for this turn of the loop only. */
+/** Children whose exit is delayed; true if only for this turn of the loop. */
 const waiting = new Map<ChildHandle, boolean>();
 
-/** What a handle does to the `ChildProcess` it belongs to. */
+/** The parts of a `ChildProcess` that its handle changes. */
 export interface HandledChild extends EventEmitter {
   _handle: ChildHandle | null;
   readonly spawnfile: string;
@@ -44,26 +44,26 @@ export interface HandledChild extends EventEmitter {
 }
 
 /**
- * What stands where Node has its Process handle: `child._handle`, with the same interface, so that
- * `ChildProcess.prototype`'s own methods work on it.
+ * Replaces Node's Process handle: `child._handle`, with the same interface, so that `ChildProcess.prototype`'s own methods
+ * work on it.
  */
 export class ChildHandle extends AsyncResource implements Listener, Owner {
   readonly #child: HandledChild;
   #id = 0;
   #pid: number | undefined;
-  #isSettled = false;
+  #isPidKnown = false;
   #isAnnounced = false;
   #isSpawnEmitted = false;
-  #isHeld = false;
+  #isRef = false;
   #isOver = false;
   #pipes: ChildPipes | undefined;
   #channel: Pipe | undefined;
-  /** Whether the channel has yet to end when the exit is heard, because of what it brought. */
-  #hadLastWords = false;
-  /** Whether the exit, and what it closes by itself, is over. */
+  /** True if the channel was readable at the exit: its end follows. */
+  #wasChannelReadable = false;
+  /** True once the exit has been handled, with everything it closes by itself. */
   #isExitDone = false;
   #hasFailed = false;
-  /** Whether it has ended, nobody knows how. */
+  /** True if it has ended and its status is unknown. */
   #isLost = false;
   #extras: Extras | undefined;
   #measured: Measured | undefined;
@@ -74,7 +74,7 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#child = child;
   }
 
-  /** The engine has taken the child. */
+  /** Called when the engine has accepted the child. */
   begin(id: number, pipes: ChildPipes): void {
     this.#id = id;
     this.#pipes = pipes;
@@ -82,7 +82,7 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.ref();
   }
 
-  /** It has options beyond Node's, or is watched. */
+  /** Enables options beyond Node's, and monitoring. */
   extend(bits: number, extras: Extras): void {
     this.#extras = extras;
     if ((bits & (USAGE | TIMES)) === 0) return;
@@ -94,7 +94,9 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     if (this.#measured?.take(bytes)) this.#measured.publishStart(this.#child);
   }
 
-  /** The near end of the child's channel, which libuv reads. */
+  /**
+   * Stores the near end of the child's channel, which libuv reads. Schedules `announce`: the child is being started.
+   */
   useChannel(pipe: Pipe): void {
     this.#channel = pipe;
   }
@@ -104,12 +106,12 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     process.nextTick(announce, this);
   }
 
-  /** It has failed already: there is nothing to wait for. */
+  /** The start has already failed: marks the pid as known to be missing. */
   fail(): void {
-    this.#settle(undefined);
+    this.#setPid(undefined);
   }
 
-  /** As {@link waitForPid}, by Node's name. */
+  /** Same as {@link waitForPid}, under Node's name. */
   get pid(): number | undefined {
     return this.waitForPid();
   }
@@ -118,11 +120,11 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     return this.#pipes;
   }
 
-  get hadLastWords(): boolean {
-    return this.#hadLastWords;
+  get wasChannelReadable(): boolean {
+    return this.#wasChannelReadable;
   }
 
-  /** Whether libuv is about to find something in the channel, its end perhaps. */
+  /** True if libuv is about to read data or the end of the channel. */
   get isChannelReadable(): boolean {
     const fd = this.#channel?.fd ?? -1;
     return fd >= 0 && native!.addon.isReadable(fd);
@@ -130,14 +132,14 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
 
   /** Blocks until the program runs. */
   waitForPid(): number | undefined {
-    if (!this.#isSettled && this.#id !== 0) {
+    if (!this.#isPidKnown && this.#id !== 0) {
       const pid = port().waitStarted(this.#id);
-      this.#settle(pid > 0 ? pid : undefined);
+      this.#setPid(pid > 0 ? pid : undefined);
     }
     return this.#pid;
   }
 
-  /** What Node has emitted by the next tick: for those who may be earlier than the engine. */
+  /** Emits the "spawn" that Node would have emitted by the next tick, for callers that may run before the engine's report. */
   confirmSpawn(): void {
     if (this.#isAnnounced && this.waitForPid() !== undefined) this.#emitSpawn();
   }
@@ -152,42 +154,42 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     return this.#extras !== undefined && (this.#extras.bits & TREE) !== 0;
   }
 
-  /** Signals the child and its descendants, and kills what is left of them after `graceMs`: 0, or a negative error number. */
+  /** Signals the child and its descendants, and kills the remaining ones after `graceMs`. Returns 0 or a negative errno. */
   endTree(signal: number, graceMs: number): number {
     if (this.#id === 0) return -ESRCH;
     const errno = port().endTree(this.#id, this.#isTree, signal, graceMs);
     if (errno !== 0 || this.#treeEnd !== undefined) return errno;
     this.#treeEnd = Promise.withResolvers();
-    // Otherwise the program could end before those are killed that have not ended by themselves.
-    hold();
+    // Otherwise this process could end before the remaining ones are killed.
+    refLoop();
     onceTreeEnded(this.#id, () => this.#onTreeEnded());
     return 0;
   }
 
-  /** Whether its exit has yet to be heard. */
+  /** True until its exit has been reported. */
   get isRunning(): boolean {
     return !this.#isOver;
   }
 
-  /** Settled once the tree that is being ended has ended. */
+  /** Settled once the tree being ended has ended. */
   get treeEnd(): Promise<void> | undefined {
     return this.#treeEnd?.promise;
   }
 
-  /** The engine has closed the pipes that it reads. */
+  /** Called when the engine has closed the pipes that it reads. */
   #onTreeEnded(): void {
     this.#pipes?.hangUp();
     const fd = this.#channel?.fd ?? -1;
     if (fd >= 0) native!.addon.hangUp(fd);
     this.#treeEnd!.resolve();
     this.#treeEnd = undefined;
-    release();
+    unrefLoop();
   }
 
   ref(): void {
-    if (this.#isHeld) return;
-    this.#isHeld = true;
-    hold();
+    if (this.#isRef) return;
+    this.#isRef = true;
+    refLoop();
   }
 
   unref(): void {
@@ -196,8 +198,8 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   }
 
   /**
-   * An output has closed. The exit that closed it is on its way through the engine, and must not find the loop gone
-   * because nothing else kept it: libuv would have it by now. What the channel has to say is in libuv's hands, and comes first.
+   * Counts a closed output. The exit that closed it may be on its way through the engine, and the loop must not end before
+   * it arrives: libuv would have it by now. Data in the channel is libuv's to read, and comes first.
    */
   countOutput(isDestroyed: boolean): void {
     if (!this.#isOver && port().hasEnded(this.#id)) this.ref();
@@ -205,7 +207,7 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     else this.#countClose();
   }
 
-  /** One of the things "close" waits for has happened. */
+  /** Counts one of the events that "close" waits for. */
   #countClose(): void {
     const child = this.#child;
     child._closesGot++;
@@ -215,10 +217,10 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   }
 
   /**
-   * Whether the channel has something to say before an output that has closed now. An output that closes because of the
-   * exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a child
-   * that could not start has ended, though the engine still holds its other end; an output that the program has destroyed closes
-   * in this turn of the loop, which has looked at the channel before.
+   * Returns true if the channel has data to deliver before an output that has closed now. An output that closes because of
+   * the exit does so in the exit's turn of the loop, whatever the exit has done to the channel meanwhile. The channel of a
+   * child that could not start has ended, though the engine still holds its other end; an output that the program has
+   * destroyed closes in this turn of the loop, which has read the channel before.
    */
   #isChannelFirst(isDestroyed: boolean): boolean {
     if (this.#hasFailed) return !isDestroyed && (this.#channel?.fd ?? -1) >= 0;
@@ -226,29 +228,29 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
   }
 
   hasRef(): boolean {
-    return this.#isHeld;
+    return this.#isRef;
   }
 
-  /** What keeps the loop alive, by the names that Node has for it. */
+  /** The resources that keep the loop alive, by Node's names. */
   get resources(): string[] {
-    const own = this.#isHeld ? ['ProcessWrap'] : [];
+    const own = this.#isRef ? ['ProcessWrap'] : [];
     return this.#pipes === undefined ? own : [...own, ...this.#pipes.resources];
   }
 
-  /** The same as the objects they belong to, of those that libuv does not have. */
+  /** The objects that own these resources, except for those that libuv has. */
   get handles(): object[] {
     const streams = this.#pipes?.handles ?? [];
-    return this.#isHeld ? [this.#child, ...streams] : streams;
+    return this.#isRef ? [this.#child, ...streams] : streams;
   }
 
   close(): void {
     this.#letGo();
   }
 
-  /** On the tick on which Node emits "spawn": a listener added later does not hear it. */
+  /** Runs in the tick in which Node emits "spawn": listeners added later do not get it. */
   announce(): void {
     this.#isAnnounced = true;
-    if (this.#child.listenerCount('spawn') === 0) this.#isSpawnEmitted = true;
+    if (this.#child.listenerCount('spawn') === 0) this.#passSpawn();
     else if (port().announce(this.#id)) this.#emitSpawn();
   }
 
@@ -261,35 +263,42 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     if (this.#isSpawnEmitted) return;
     this.#isSpawnEmitted = true;
     this.#child.emit('spawn');
+    this.#pipes?.onSpawned();
+  }
+
+  /** Skips the event: without listeners, the program's start need not be known. */
+  #passSpawn(): void {
+    this.#isSpawnEmitted = true;
+    this.#pipes?.onSpawned();
   }
 
   onFailed(errno: number): void {
     // The engine also reports a child that had failed by the time the call returned.
     if (this.#isOver) return;
-    this.#settle(undefined);
+    this.#setPid(undefined);
     this.onexit(-errno);
   }
 
   onLost(pid: number, errno: number): void {
-    this.#settle(pid);
+    this.#setPid(pid);
     this.#isLost = true;
     this.onexit(-errno);
   }
 
   onExited(pid: number, status: number): void {
-    this.#settle(pid);
-    // What the channel brought, the end of a stream of Node's, or the Ctrl-C that ended the child, is in the kernel's hands
-    // by now, and comes first: libuv looks at exits last.
+    this.#setPid(pid);
+    // The channel's data, the end of a Node stream, or the Ctrl-C that ended the child is in the kernel by now and comes
+    // first: libuv handles exits last.
     const isLate = this.#pipes?.hasNodes || this.isChannelReadable || handlesSignals();
-    if (isLate || waiting.size > 0) this.#exitBehindTheLook(status);
+    if (isLate || waiting.size > 0) this.#exitAfterPoll(status);
     else this.#exit(status);
   }
 
   /**
-   * Once libuv has looked at its descriptors after the end of the child: in this turn of the loop, or in the next. Not before the
-   * exits that wait already.
+   * Reports the exit after libuv's next poll since the child's end: in this turn of the loop, or in the next. Never before
+   * exits that are already waiting.
    */
-  #exitBehindTheLook(status: number): void {
+  #exitAfterPoll(status: number): void {
     const isNext = port().endedBeforeLook(this.#id) && ![...waiting.values()].includes(false);
     const exit = (): void => {
       waiting.delete(this);
@@ -317,17 +326,17 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#pipes!.onOverflowed(stream, bytes);
   }
 
-  /** Node's own, in Node's order. A negative code is the error that kept the child from starting, or hides how it ended. */
+  /** Node's own handler, in Node's order. A negative code is the error that prevented the start, or hides the exit status. */
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;
     this.#isOver = true;
     this.#hasFailed = code < 0;
     if (this.#channel) setImmediate(setImmediate, () => (this.#isExitDone = true));
-    this.#hadLastWords = this.isChannelReadable;
+    this.#wasChannelReadable = this.isChannelReadable;
     if (signal === undefined) child.exitCode = code;
     else child.signalCode = signal;
-    if (this.#measured) this.#tellMeasured(this.#measured);
-    if (this.#channel && code >= 0) this.#pipes?.noteExit();
+    if (this.#measured) this.#publishMeasured(this.#measured);
+    if (this.#channel && code >= 0) this.#pipes?.markOutliving();
     this.#pipes?.closeInput(code >= 0);
     this.#letGo();
     child._handle = null;
@@ -338,34 +347,34 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     this.#countClose();
   }
 
-  #tellMeasured(measured: Measured): void {
+  #publishMeasured(measured: Measured): void {
     const child = this.#child;
     if (this.#extras!.bits & USAGE) child.resourceUsage = measured.usage;
     measured.publishEnd(child, child.spawnfile);
   }
 
-  /** Nothing can happen to the child any more. */
+  /** Releases the child: no further event is possible. */
   #end(): void {
     forget(this.#id);
     this.emitDestroy();
   }
 
-  #settle(pid: number | undefined): void {
-    this.#isSettled = true;
+  #setPid(pid: number | undefined): void {
+    this.#isPidKnown = true;
     this.#pid = pid;
   }
 
   #letGo(): void {
-    if (!this.#isHeld) return;
-    this.#isHeld = false;
-    release();
+    if (!this.#isRef) return;
+    this.#isRef = false;
+    unrefLoop();
   }
 }
 
-// What Node's handle is called: a child is printed with it.
+// The name of Node's handle, which is printed with a child.
 Object.defineProperty(ChildHandle, 'name', { value: 'Process' });
 
-/** Whether this process handles signals that a terminal sends to it and its children alike. */
+/** Returns true if this process handles signals that a terminal sends to it and its children alike. */
 function handlesSignals(): boolean {
   return terminalSignals.some((name) => process.listenerCount(name) > 0);
 }
@@ -377,11 +386,11 @@ function announce(handle: ChildHandle): void {
 function resume(handle: ChildHandle): void {
   if (handle.pipes === undefined) return;
   handle.pipes.resume();
-  // Where the channel is about to end, what has ended without a byte closes in this turn of the loop, as a stream of Node's.
-  if (handle.hadLastWords) closeInTurn(native!.Pipe, () => flush(handle));
+  // If the channel is about to end, outputs that ended without a byte close in this turn of the loop, like Node's streams.
+  if (handle.wasChannelReadable) closeInTurn(native!.Pipe, () => flush(handle));
   else setImmediate(flush, handle);
 }
 
-function flush({ pipes, hadLastWords }: ChildHandle): void {
-  pipes!.flush(hadLastWords);
+function flush({ pipes, wasChannelReadable }: ChildHandle): void {
+  pipes!.flush(wasChannelReadable);
 }

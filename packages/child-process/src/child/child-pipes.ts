@@ -1,32 +1,31 @@
 import { Socket } from 'node:net';
 import { native } from '../native/engine.ts';
 import { OutputStream } from '../native/output-stream.ts';
-import { closeInTurn, closedSocket, openPipe } from '../native/pipe.ts';
-import { hold, port, release } from '../native/port.ts';
+import { closeInTurn, closedSocket, openPipe, type Pipe } from '../native/pipe.ts';
+import { port, refLoop, unrefLoop } from '../native/port.ts';
 import { STDIO } from '../native/wire.ts';
 import { setImmediate } from '../node/timers.ts';
 
 const { COLLECT, PIPE } = STDIO;
 
-/** Takes the output of a child that nobody streams. */
+/** Receives the output of a child whose streams are not used. */
 export interface Collection {
   onCollected(index: number, bytes: Buffer | undefined): void;
   onOverflowed(index: number, bytes: Buffer): void;
-  /** From now on the output comes as a stream. */
+  /** Switches to the output as a stream. */
   attach(index: number, stream: Socket): void;
 }
 
 type Uncollected = import('../../native.cjs').Uncollected;
 
-/** Whose pipes they are. */
 export interface Owner {
-  /** Nothing more comes out of one of the outputs, because the program has closed it or because it has ended. */
+  /** Counts an output that is finished, because the program has closed it or because it has ended. */
   countOutput(isDestroyed: boolean): void;
-  /** Whether libuv is about to find something in the channel, its end perhaps. */
+  /** True if libuv is about to read data or the end of the channel. */
   readonly isChannelReadable: boolean;
 }
 
-/** The near ends of a child's pipes. A socket is made when somebody looks at it: most are never looked at. */
+/** The near ends of a child's pipes. A socket is made on first access: most are never accessed. */
 export class ChildPipes {
   readonly #id: number;
   readonly #codes: readonly number[];
@@ -34,25 +33,28 @@ export class ChildPipes {
   readonly #owner: Owner;
   readonly #onClosed: () => void;
   readonly #sockets: (Socket | undefined)[] = [];
-  /** Outputs that ended without a socket, and whether anything came out of them. */
+  /** Outputs that ended without a socket; true if they had data. */
   readonly #ended = new Map<number, boolean>();
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isInputClosed = false;
+  #isSpawned = false;
+  /** Ends stdin, if the program ended it before "spawn". */
+  #endInput: (() => void) | undefined;
   #hasExited = false;
   #isFlushed = false;
-  /** How often the loop had looked at its descriptors when the child was queued. */
-  readonly #looksBefore: number;
+  /** Number of times the loop had polled when the child was queued. */
+  readonly #pollsBefore: number;
   /** "spawn" is being emitted. */
   #isStarting = false;
-  /** Whether the engine has reported output, or that there will be none. */
-  #hasHeard = false;
-  /** Of those, after the flush: each keeps the loop alive. */
+  /** True once the engine has reported output, or that there will be none. */
+  #hasOutputEvents = false;
+  /** Untouched outputs after the flush: each keeps the loop alive. */
   #draining = new Set<number>();
   readonly #resumed: boolean[] = [];
-  /** Of those that are no longer collected, and not closed either: what had come. */
+  /** Output collected before an abort or a limit stopped the collection; the stream is not closed yet. */
   readonly #stopped = new Map<number, Uncollected>();
-  /** Outputs that another process held when the exit was heard, of a child with a channel. */
+  /** Outputs of a child with a channel that another process still held when the exit was reported. */
   readonly #outliving = new Set<number>();
 
   constructor(
@@ -67,17 +69,17 @@ export class ChildPipes {
     this.#owner = owner;
     this.#onClosed = () => owner.countOutput(false);
     this.#untouched = this.outputs;
-    this.#looksBefore = collection === undefined ? 0 : port().looks();
+    this.#pollsBefore = collection === undefined ? 0 : port().looks();
   }
 
-  /** How many pipes the child's "close" waits for. */
+  /** Number of pipes that the child's "close" waits for. */
   get outputs(): number {
     let count = 0;
     for (let index = 1; index < this.#codes.length; index++) if (this.#isPipe(index)) count++;
     return count;
   }
 
-  /** What libuv would have for these pipes, of those it does not have. */
+  /** libuv's names for those of these pipes that it does not have. */
   get resources(): string[] {
     const open = this.#codes.filter((_, index) => {
       const socket = this.#sockets[index];
@@ -88,13 +90,13 @@ export class ChildPipes {
     return open.map(() => 'PipeWrap');
   }
 
-  /** The sockets, made if need be, of the pipes that libuv does not have. */
+  /** The sockets, created if necessary, of the pipes that libuv does not have. */
   get handles(): Socket[] {
     const sockets = this.all().filter((socket) => socket instanceof OutputStream);
     return sockets.filter((socket) => !socket.isAdopted && !socket.destroyed);
   }
 
-  /** Whether libuv has one of the outputs, or input that is not written yet. */
+  /** True if libuv has one of the outputs, or input that is not written yet. */
   get hasNodes(): boolean {
     return this.#sockets.some(
       (socket, index) =>
@@ -114,12 +116,18 @@ export class ChildPipes {
     return this.#codes.map((_, index) => this.get(index));
   }
 
-  /** Streams of Node's own are the near ends. */
+  /** Uses streams of Node's own as the near ends. */
   use(streams: readonly (Socket | null)[]): void {
     for (const [index, stream] of streams.entries()) this.#sockets[index] = stream ?? undefined;
   }
 
-  /** The program runs, and "spawn" is about to be emitted: Node emits it before the loop looks for output. */
+  /** Called after "spawn" was emitted. */
+  onSpawned(): void {
+    this.#isSpawned = true;
+    this.#endInput?.();
+  }
+
+  /** The program runs, and "spawn" is about to be emitted: Node emits it before the loop polls for output. */
   onStarted(): void {
     if (this.#collection === undefined) return;
     this.#isStarting = true;
@@ -127,16 +135,16 @@ export class ChildPipes {
   }
 
   onData(index: number, bytes: Buffer): void {
-    this.#hasHeard = true;
+    this.#hasOutputEvents = true;
     const socket = this.#sockets[index];
     if (socket instanceof OutputStream) socket.onData(bytes);
   }
 
   onEnded(index: number, errno: number, bytes: Buffer | undefined): void {
-    this.#hasHeard = true;
+    this.#hasOutputEvents = true;
     const socket = this.#sockets[index];
     if (socket instanceof OutputStream) {
-      // libuv reads once in a turn of the loop: after the bytes, the end comes in the next, behind what the channel says.
+      // libuv reads once per turn of the loop: after bytes, the end comes in the next turn, after the channel's data.
       if (socket.bytesRead > 0 && this.#owner.isChannelReadable) {
         setImmediate(setImmediate, () => socket.onEnded(errno));
       } else socket.onEnded(errno);
@@ -147,27 +155,27 @@ export class ChildPipes {
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
-    this.#hasHeard = true;
+    this.#hasOutputEvents = true;
     this.#collection?.onOverflowed(index, bytes);
   }
 
-  /** The exit of a child with a channel is about to be heard, and may end what others hold. */
-  noteExit(): void {
+  /** The exit of a child with a channel is about to be reported, and may end outputs that other processes hold. */
+  markOutliving(): void {
     for (let index = 1; index < this.#codes.length; index++) {
-      if (!this.#isPipe(index) || this.#isSettled(index)) continue;
+      if (!this.#isPipe(index) || this.#isTouched(index)) continue;
       if (!port().hasHungUp(this.#id, index)) this.#outliving.add(index);
     }
   }
 
-  /** The process is gone, if it ever was: nobody reads stdin. */
+  /** The process has ended or never ran, so stdin has no reader. */
   closeInput(hasExited: boolean): void {
     this.#isInputClosed = true;
     this.#hasExited = hasExited;
-    this.#hasHeard ||= hasExited;
+    this.#hasOutputEvents ||= hasExited;
     this.#sockets[0]?.destroy();
   }
 
-  /** After the exit: output that nobody reads is discarded, so that it ends. */
+  /** After the exit, discards output without a reader, so that it ends. */
   resume(): void {
     for (let index = 1; index < this.#sockets.length; index++) {
       const socket = this.#sockets[index];
@@ -178,52 +186,53 @@ export class ChildPipes {
   }
 
   /**
-   * The same for what nobody has looked at, a moment later: `await once(child, 'exit')` may be about to look. libuv reads
-   * once in a turn of the loop: where the channel's last words came with the exit, an output's last bytes did too, and
-   * both ends come in the next turn. So does the end of what the exit itself has ended, and that of the channel with it.
+   * Does the same for outputs that were never accessed, a moment later: code after `await once(child, 'exit')` may still
+   * access them. libuv reads once per turn of the loop: if the channel's last data came with the exit, an output's last
+   * bytes did too, and both ends come in the next turn. So do the ends of outputs that the exit itself has ended, and the
+   * channel's end with them.
    */
-  flush(hadLastWords: boolean): void {
+  flush(wasChannelReadable: boolean): void {
     this.resume();
     this.#isFlushed = true;
     if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
     const isEmpty = (_: number, index: number): boolean => port().isAtEnd(this.#id, index);
-    const empty = hadLastWords ? this.#codes.map(isEmpty) : [];
+    const empty = wasChannelReadable ? this.#codes.map(isEmpty) : [];
     const open = port().drain(this.#id);
     let ended = 0;
     for (let index = 1; index < this.#codes.length; index++) {
-      if (!this.#isPipe(index) || this.#isSettled(index)) continue;
+      if (!this.#isPipe(index) || this.#isTouched(index)) continue;
       if (this.#codes[index] === PIPE && !open.includes(index)) {
         this.#untouched--;
         if (this.#outliving.has(index)) setImmediate(closeInTurn, native!.Pipe, this.#onClosed);
-        else if (hadLastWords && !empty[index]) setImmediate(this.#onClosed);
+        else if (wasChannelReadable && !empty[index]) setImmediate(this.#onClosed);
         else ended++;
         continue;
       }
       this.#draining.add(index);
-      hold();
+      refLoop();
     }
     for (; ended > 0; ended--) this.#onClosed();
   }
 
   /**
-   * Ends the collecting with what has come. A child that is about to be signalled may say something at once, and the engine would
-   * read that before {@link discard} closes the outputs; Node's loop does not look in between.
+   * Ends the collection with the data received. A child that is about to be signalled may write immediately, and the engine
+   * would read that before {@link discard} closes the outputs; Node's loop does not poll in between.
    */
   stopCollecting(): void {
     for (const index of this.#collected()) this.#stopped.set(index, this.#uncollect(index));
   }
 
-  /** The signal has not been sent: what comes is wanted. */
+  /** The signal was not sent, so further output is wanted. */
   resumeCollecting(): void {
     for (const index of this.#stopped.keys()) this.get(index);
   }
 
   /**
-   * Ends the collecting with what has come, and closes the outputs. The child is killed behind that, as Node does it: one that
-   * still writes ends with SIGPIPE.
+   * Ends the collection with the data received, and closes the outputs. The child is killed after that, like in Node: one
+   * that still writes ends with SIGPIPE.
    */
   discard(kill?: () => void): void {
-    const hasEnded = this.#hasLooked && (!this.#isInputClosed || this.#hasExited);
+    const hasEnded = this.#hasPolled && (!this.#isInputClosed || this.#hasExited);
     const open: number[] = [];
     const last: [index: number, bytes: Buffer | undefined][] = [];
     for (const index of this.#collected()) {
@@ -234,16 +243,16 @@ export class ChildPipes {
       closeInTurn(native!.Pipe, this.#onClosed);
       if (!ended) open.push(index);
     }
-    // After the last look: a child that notices a closed output complains about it in the next one.
+    // After the last read: a child that notices a closed output would write its error message to the next one.
     for (const index of open) port().closeStream(this.#id, index);
     this.#sockets[1]?.destroy();
     this.#sockets[2]?.destroy();
     kill?.();
-    // Last, since it may throw: there is more of it than fits into a string.
+    // Last, because it may throw: the output may be longer than a string can be.
     for (const [index, bytes] of last) this.#collection?.onCollected(index, bytes);
   }
 
-  /** Whatever is left in them can be read, and then they are at their end: those that libuv has. The engine does the others. */
+  /** Makes the pipes that libuv has end after their remaining data. The engine does the same for the others. */
   hangUp(): void {
     for (const socket of this.#sockets) {
       const { _handle: handle } = (socket ?? {}) as { _handle?: { fd?: number } | null };
@@ -259,12 +268,12 @@ export class ChildPipes {
     }
   }
 
-  /** The outputs that are collected still. */
+  /** Returns the outputs that are still being collected. */
   #collected(): number[] {
     return [...this.#codes.keys()].filter(
       (index) =>
         this.#codes[index] === COLLECT &&
-        !this.#isSettled(index) &&
+        !this.#isTouched(index) &&
         !(this.#isFlushed && !this.#draining.has(index)),
     );
   }
@@ -272,20 +281,20 @@ export class ChildPipes {
   #uncollect(index: number): Uncollected {
     const stopped = this.#stopped.get(index);
     this.#stopped.delete(index);
-    return stopped ?? port().uncollect(this.#id, index, !this.#hasLooked);
+    return stopped ?? port().uncollect(this.#id, index, !this.#hasPolled);
   }
 
-  /** Whether the loop has looked for output at least once: what is here before that, Node would not have read yet. */
-  get #hasLooked(): boolean {
-    return this.#hasHeard || (!this.#isStarting && port().looks() > this.#looksBefore);
+  /** True if the loop has polled for output at least once: Node would not have read earlier output yet. */
+  get #hasPolled(): boolean {
+    return this.#hasOutputEvents || (!this.#isStarting && port().looks() > this.#pollsBefore);
   }
 
   #isPipe(index: number): boolean {
     return this.#codes[index] === PIPE || this.#codes[index] === COLLECT;
   }
 
-  /** Whether it has a socket, or needs none. */
-  #isSettled(index: number): boolean {
+  /** True if it has a socket, or needs none. */
+  #isTouched(index: number): boolean {
     return this.#sockets[index] !== undefined || this.#ended.has(index);
   }
 
@@ -296,7 +305,22 @@ export class ChildPipes {
     }
     const { fd } = port().take(this.#id, 0);
     if (fd < 0) return closedSocket();
-    return new Socket({ handle: openPipe(native!.Pipe, fd), readable: false } as object);
+    const pipe = openPipe(native!.Pipe, fd);
+    if (!this.#isSpawned) this.#holdEnd(pipe);
+    return new Socket({ handle: pipe, readable: false } as object);
+  }
+
+  /** "finish" and "close" of stdin come after "spawn": its end is delayed until then. */
+  #holdEnd(pipe: Pipe): void {
+    const { shutdown } = pipe;
+    pipe.shutdown = (request) => {
+      if (this.#isSpawned) return shutdown.call(pipe, request);
+      this.#endInput = () => {
+        const errno = shutdown.call(pipe, request);
+        if (errno !== 0) request.oncomplete(errno);
+      };
+      return 0;
+    };
   }
 
   #makeOutput(index: number): Socket {
@@ -315,27 +339,27 @@ export class ChildPipes {
     this.#collection!.attach(index, stream);
     const { ended, bytes } = this.#uncollect(index);
     if (bytes.length > 0) stream.onData(bytes);
-    // The collector has read that from Node's socket by now: a pause does not hold it back.
-    if (this.#hasLooked) stream.read();
-    // The engine is ahead of the loop: what came before the end is still on its way, until the loop has looked.
+    // The collector would have read that from Node's socket by now, despite a pause.
+    if (this.#hasPolled) stream.read();
+    // The engine is ahead of the loop: data before the end is still on its way, until the loop has polled.
     if (ended) setImmediate(setImmediate, () => stream.isAdopted || stream.onEnded(0));
     else stream.start();
     return stream;
   }
 
   #endUntouched(index: number, hadBytes: boolean): void {
-    if (this.#isSettled(index)) return;
+    if (this.#isTouched(index)) return;
     this.#ended.set(index, hadBytes);
     const hasOutlived = this.#draining.has(index);
     this.#touch(index);
-    // libuv closes what has ended behind its look at the descriptors: what the channel says in this turn comes first.
+    // libuv closes ended pipes after its poll: the channel's data of this turn comes first.
     if (hasOutlived) closeInTurn(native!.Pipe, this.#onClosed);
     else this.#onClosed();
   }
 
   /**
-   * A socket for an output that ended before anybody looked. A socket of Node's looks for its end after the bytes, which
-   * is after the exit; what ends without a byte has ended before.
+   * Creates a socket for an output that ended before the first access. Node's socket reads its end after the bytes, which is
+   * after the exit; an output without a byte has ended before that.
    */
   #makeEnded(index: number): Socket {
     if (this.#isFlushed || !this.#ended.get(index)) return closedSocket();
@@ -344,7 +368,7 @@ export class ChildPipes {
     return stream;
   }
 
-  /** The same for one whose end the engine has not seen either. */
+  /** Does the same for an output whose end the engine has not seen either. */
   #endUnseen(index: number): Socket {
     port().closeStream(this.#id, index);
     const socket = closedSocket();
@@ -353,10 +377,10 @@ export class ChildPipes {
     return socket.on('close', this.#onClosed);
   }
 
-  /** It is no longer one that nobody has looked at. */
+  /** Marks an output as accessed. */
   #touch(index: number): void {
     this.#untouched--;
-    if (this.#draining.delete(index)) release();
+    if (this.#draining.delete(index)) unrefLoop();
   }
 }
 

@@ -16,8 +16,8 @@ const { spawn: nodeSpawn } = ChildProcess.prototype as unknown as {
 };
 
 /**
- * Starts a child with an IPC channel, or with a stream among its stdio. Node's own `ChildProcess.prototype.spawn` sets
- * both up, around a handle that is ours; it sees "ignore" where the engine makes the pipe.
+ * Starts a child with an IPC channel, or with a stream among its stdio. Node's own `ChildProcess.prototype.spawn` sets up
+ * both, around the engine's handle; it gets "ignore" for pipes that the engine makes.
  */
 export function startMixed(child: NativeChild, plan: SpawnPlan, given: unknown[]): void {
   const { codes } = plan.stdio;
@@ -75,7 +75,7 @@ function submitMixed(
   return submit(child, plan, env, { codes, visible, onQueued });
 }
 
-/** Node emits "spawn" on the next tick, for a child that it has not started; the engine knows better when. */
+/** Drops the "spawn" that Node emits on the next tick: Node has not started the child, and the engine knows when it runs. */
 export function swallowSpawn(child: NativeChild): void {
   const value: typeof child.emit = (name, ...args) => {
     if (name === 'spawn') {

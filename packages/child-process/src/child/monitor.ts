@@ -1,5 +1,5 @@
-// What programs can watch of the engine, on channels of node:diagnostics_channel. Without subscribers a spawn asks four times
-// whether there is one, and the engine measures nothing.
+// Channels of node:diagnostics_channel for monitoring the engine. Without subscribers, a spawn makes four checks for
+// subscribers, and the engine measures nothing.
 import { channel } from 'node:diagnostics_channel';
 import * as perfHooks from 'node:perf_hooks';
 import type { RecordableHistogram } from 'node:perf_hooks';
@@ -14,15 +14,15 @@ const start = channel('redline:child-process:start');
 const end = channel('redline:child-process:end');
 const usages = channel('redline:child-process:usage');
 
-/** When what happened, in milliseconds as `performance.now()` counts them. */
+/** Times of a child's events, in milliseconds of `performance.now()`. */
 export interface ChildTimes {
   /** The call of `spawn`, `exec`, `execFile` or `fork`. */
   readonly queuedAt: number;
-  /** A thread of the engine began with it; `undefined` for a child that the engine has refused. */
+  /** A thread of the engine began the start; `undefined` for a child that the engine refused. */
   readonly takenAt: number | undefined;
-  /** The program ran; `undefined` for one that could not be started. */
+  /** The program ran; `undefined` if it could not be started. */
   readonly startedAt: number | undefined;
-  /** The engine knew of the end; `undefined` until then. */
+  /** The engine noticed the end; `undefined` until then. */
   readonly endedAt: number | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface StartMessage extends ChildTimes {
   readonly process: ChildProcess;
 }
 
-/** The message of `redline:child-process:end`, also for a program that could not be started: `startedAt` is undefined then. */
+/** The message of `redline:child-process:end`, also for a program that could not be started: `startedAt` is then undefined. */
 export interface EndMessage extends ChildTimes {
   readonly process: ChildProcess;
   readonly resourceUsage: ChildResourceUsage | undefined;
@@ -45,15 +45,15 @@ export interface EndMessage extends ChildTimes {
 
 /** The message of `redline:child-process:usage`. */
 export interface UsageMessage {
-  /** As the call named it; `(others)` for all from the 257th on. */
+  /** The name given in the call; `(others)` from the 257th program on. */
   readonly program: string;
   readonly process: ChildProcess;
   readonly resourceUsage: ChildResourceUsage;
-  /** Of all children of that program since the first subscriber, this one included. What is 0 is recorded as 1. */
+  /** Values of all children of that program since the first subscriber, including this one. 0 is recorded as 1. */
   readonly histograms: Readonly<Record<keyof ChildResourceUsage, RecordableHistogram>>;
 }
 
-/** What the engine has to measure for those who watch. */
+/** Returns the bits of the measurements that subscribers need. */
 export function monitoredBits(): number {
   return queue.hasSubscribers || start.hasSubscribers || end.hasSubscribers || usages.hasSubscribers
     ? TIMES | USAGE
@@ -64,14 +64,14 @@ export function publishQueued(process: unknown): void {
   if (queue.hasSubscribers) queue.publish({ process, queuedAt: performance.now() });
 }
 
-/** What the engine has measured of one child. */
+/** The engine's measurements of one child. */
 export class Measured {
   readonly #queuedAt = performance.now();
   #figures: readonly number[] | undefined;
 
-  /** Takes the bytes of a "measured" event. Whether the child has just started. */
+  /** Takes the bytes of a "measured" event. Returns true if the child has just started. */
   take(bytes: Buffer): boolean {
-    // Doubles of this machine, which is little-endian: the engine is for x64 and arm64.
+    // Doubles in native order, which is little-endian: the engine is for x64 and arm64.
     this.#figures = Array.from({ length: FIGURE.COUNT }, (_, index) =>
       bytes.readDoubleLE(index * 8),
     );
@@ -93,7 +93,7 @@ export class Measured {
   }
 
   #times(): ChildTimes {
-    // A child that could not be started is over before the engine's event comes.
+    // A child that could not be started is finished before the engine's event arrives.
     if (this.#figures === undefined) {
       const none = { takenAt: undefined, startedAt: undefined };
       return { queuedAt: this.#queuedAt, ...none, endedAt: performance.now() };
@@ -114,7 +114,7 @@ export class Measured {
   }
 }
 
-/** Publishes what a child of `program` has used, to those who watch. */
+/** Publishes the resource usage of a child of `program` to subscribers. */
 export function publishUsage(
   process: unknown,
   program: string,
@@ -129,7 +129,7 @@ export function publishUsage(
   usages.publish({ program: name, process, resourceUsage, histograms });
 }
 
-/** The figures of a use, as they are in `FIGURE`; `undefined` where it is not known. */
+/** Converts figures, indexed by `FIGURE`, to a usage; `undefined` if it is not known. */
 export function usageOf(figures: readonly number[]): ChildResourceUsage | undefined {
   const userCPUTime = figures[FIGURE.USER_MICROS]!;
   if (userCPUTime < 0) return undefined;

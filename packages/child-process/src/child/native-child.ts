@@ -8,26 +8,26 @@ import { ChildHandle, type HandledChild } from './child-handle.ts';
 
 const created = channel('child_process');
 
-/** A child whose prototype is `ChildProcess.prototype` itself, as with Node: code compares it, and `constructor`. */
+/** Creates a child whose prototype is `ChildProcess.prototype` itself, as in Node: code compares it, and `constructor`. */
 export function createChild(file: string, args: string[]): NativeChild {
   return Reflect.construct(NativeChild, [file, args], ChildProcess) as NativeChild;
 }
 
 /**
- * A ChildProcess that never ran ChildProcess's constructor, which would create an unused libuv handle. Node's
- * methods are inherited and work on `_handle`; what costs something is created on first access. Its own prototype is that of
- * no object: {@link makeAccessible} copies the accessors.
+ * A ChildProcess without ChildProcess's constructor, which would create an unused libuv handle. Node's methods are inherited
+ * and work on `_handle`; expensive properties are created on first access. No object has this class's own prototype:
+ * {@link makeAccessible} copies the accessors.
  */
 export class NativeChild extends EventEmitter implements HandledChild {
   _closesNeeded = 1;
   _closesGot = 0;
   connected = false;
-  /** Node's, for a child with IPC. */
+  /** Set by Node for a child with IPC. */
   declare channel?: unknown;
   signalCode: NodeJS.Signals | null = null;
   exitCode: number | null = null;
   killed = false;
-  /** With the option alone. */
+  /** Only set with the option. */
   declare resourceUsage?: ChildResourceUsage | undefined;
   spawnfile: string;
   _handle: ChildHandle | null;
@@ -49,7 +49,7 @@ export class NativeChild extends EventEmitter implements HandledChild {
     return #handle in child ? child.#handle : undefined;
   }
 
-  /** Node's has no name yet when it is made. */
+  /** Publishes without the names, which Node's child lacks at this point. */
   #publish(): void {
     const { spawnfile, spawnargs } = this;
     Object.assign(this, { spawnfile: null, spawnargs: undefined });
@@ -57,12 +57,13 @@ export class NativeChild extends EventEmitter implements HandledChild {
     Object.assign(this, { spawnfile, spawnargs });
   }
 
-  /** Blocks until the program runs: exec has to be over for the answer to be true. `undefined` when it failed. */
+  /** Blocks until the program runs: the pid is only final once exec has succeeded. `undefined` if it failed. */
   get pid(): number | undefined {
     return this.#handle.waitForPid();
   }
 
-  // Node's own code assigns these for a child with IPC; what it knows is less than what is here.
+  // Node's own code assigns it for a child with IPC; the engine's value is more accurate. Returns the handle of an engine's
+  // child, including after its exit.
   set pid(_: unknown) {}
 
   get stdin(): Socket | null | undefined {
@@ -103,13 +104,13 @@ export function handleOf(child: object): ChildHandle | undefined {
   return NativeChild.handleOf(child);
 }
 
-/** Makes the accessors properties of its own, as the values are in Node: for `Object.keys` and `{ ...child }`. */
+/** Defines the accessors as own properties, like Node's values: for `Object.keys` and `{ ...child }`. */
 export function makeAccessible(child: NativeChild): void {
   Object.defineProperties(child, accessors);
 }
 
 const accessors: PropertyDescriptorMap = {
-  // As Node's child looks, whose streams and process id are plain values.
+  // Prints like Node's child, whose streams and process id are plain values.
   [inspect.custom]: {
     value(this: NativeChild): object {
       return Object.assign(Object.create(ChildProcess.prototype), this);

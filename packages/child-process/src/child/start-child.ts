@@ -14,11 +14,11 @@ import { STDIO } from '../native/wire.ts';
 const { COLLECT, PIPE } = STDIO;
 
 const { EACCES, EAGAIN, EMFILE, ENFILE, ENOENT } = constants.errno;
-/** Node emits these and throws the others. */
+/** Node emits these errors and throws all others. */
 const emitted = new Set([EACCES, EAGAIN, EMFILE, ENFILE, ENOENT]);
 const traced = tracingChannel('child_process.spawn');
 
-/** Makes the child and hands it to the engine. Throws what Node throws when the engine refuses at once. */
+/** Creates the child and passes it to the engine. Throws like Node if the engine refuses at once. */
 export function startChild(plan: SpawnPlan, collecting?: Collecting): NativeChild {
   const child = createChild(plan.file, plan.args as string[]);
   if (isSpawnPatched()) {

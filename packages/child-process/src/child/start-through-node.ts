@@ -14,8 +14,8 @@ const { IGNORE, PIPE } = STDIO;
 type Spawning = { spawn(options: object): number };
 
 /**
- * Starts a child by `child.spawn(options)`, as Node does, for those who watch or change that call. Everything but the
- * start is Node's own then, the streams included.
+ * Starts a child through `child.spawn(options)`, as Node does, for code that wraps that call. Everything but the start is
+ * then Node's own, including the streams.
  */
 export function startThroughNode(
   child: NativeChild,

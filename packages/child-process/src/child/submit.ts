@@ -13,24 +13,24 @@ export interface Collecting {
   of(child: NativeChild): Collection;
 }
 
-/** What the engine needs to know about a child, besides its environment and stdio. */
+/** The data that the engine needs of a child, besides its environment and stdio. */
 export type Submitted = Pick<
   SpawnPlan,
   'file' | 'argv' | 'cwd' | 'detached' | 'uid' | 'gid' | 'extras'
 >;
 
-/** What a child's descriptors become. */
+/** The mapping of a child's descriptors. */
 export interface Wiring {
-  /** For the engine: one code for each descriptor. */
+  /** The engine's codes, one per descriptor. */
   readonly codes: number[];
-  /** Those whose streams are the child's own. @default codes */
+  /** Codes of the streams that the child object has. @default codes */
   readonly visible?: number[];
   readonly collecting?: Collecting | undefined;
-  /** Before anything can happen to the child. */
+  /** Called before any event of the child. */
   readonly onQueued?: (id: number) => void;
 }
 
-/** Queues the child: 0, or a negative error number, also that of one that has failed by now. */
+/** Queues the child. Returns 0 or a negative errno, including that of a child that has already failed. */
 export function submit(
   child: NativeChild,
   plan: Submitted,

@@ -3,8 +3,8 @@ interface Resources {
   handles(): object[];
 }
 
-/** Adds what the engine waits for to the resources that Node lists, for whoever looks for what keeps the process alive. */
-export function tellResources({ names, handles }: Resources): void {
+/** Adds the engine's resources to the lists of Node, for code that looks for the reasons why the process stays alive. */
+export function reportResources({ names, handles }: Resources): void {
   const nodes = process as unknown as {
     getActiveResourcesInfo(): string[];
     _getActiveHandles(): object[];
@@ -14,7 +14,7 @@ export function tellResources({ names, handles }: Resources): void {
     return [...info.call(process), ...names()];
   };
   nodes._getActiveHandles = function _getActiveHandles() {
-    // First: a socket made here may be over a handle of Node's, which is then in the other list.
+    // Called first: it may create a socket over a Node handle, which is then in the other list.
     const own = handles();
     return [...active.call(process), ...own];
   };

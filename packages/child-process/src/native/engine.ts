@@ -1,18 +1,17 @@
 import { constants } from 'node:os';
 import { getSystemErrorName } from 'node:util';
 import { loadAddon, type Addon } from '../../native.cjs';
-import { nodeChildProcess, whyNot } from '../node/node-child-process.ts';
+import { nodeChildProcess, unavailableReason } from '../node/node-child-process.ts';
 import { findPipe, type PipeConstructor } from './pipe.ts';
 
-/** Which implementation serves the calls. */
+/** The implementation in use. */
 export type Engine =
   | { readonly name: 'native' }
   | {
       readonly name: 'node';
-      /** Why the addon does not serve: one clause. */ readonly reason: string;
+      /** Reason why the addon is not used: one clause. */ readonly reason: string;
     };
 
-/** What the native engine needs. */
 export interface Native {
   readonly addon: Addon;
   readonly Pipe: PipeConstructor;
@@ -21,7 +20,7 @@ export interface Native {
 const { EAGAIN, EMFILE, ENFILE, ENOMEM } = constants.errno;
 const found = find();
 
-/** The native engine, unless Node's own module serves. */
+/** The native engine; undefined if Node's own module is used. */
 export const native: Native | undefined = typeof found === 'string' ? undefined : found;
 
 /**
@@ -35,7 +34,7 @@ export function engine(): Engine {
 }
 
 function find(): Native | string {
-  return whyNot() ?? load();
+  return unavailableReason() ?? load();
 }
 
 function load(): Native | string {

@@ -2,10 +2,10 @@ import { Socket } from 'node:net';
 import { native } from './engine.ts';
 import { systemError } from '../errors.ts';
 import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
-import { hold, port, release } from './port.ts';
+import { port, refLoop, unrefLoop } from './port.ts';
 import { setImmediate } from '../node/timers.ts';
 
-/** What the engine reads before it must be asked again, and when to ask. */
+/** Bytes that the engine reads per request, and the remainder at which to request more. */
 const CREDIT = 256 * 1024;
 const LOW = CREDIT / 2;
 
@@ -15,8 +15,8 @@ const reinitialize = Object.getOwnPropertySymbols(Socket.prototype).find(
 );
 
 /**
- * The near end of a child's output: a `net.Socket` that the engine reads. It becomes one over a handle of Node's when
- * somebody needs that: writes to it, hands it to another child, unrefs it.
+ * The near end of a child's output: a `net.Socket` that the engine reads. It changes to a Node handle when user code needs
+ * one: to write to it, pass it to another child, or unref it.
  */
 export class OutputStream extends Socket {
   readonly #id: number;
@@ -24,11 +24,11 @@ export class OutputStream extends Socket {
   #credit = 0;
   #received = 0;
   #isReading = false;
-  /** Whether the engine has been asked to read. */
+  /** True once the engine was asked to read. */
   #isStarted = false;
   #hasEnded = false;
   #isAdopted = false;
-  /** Whether the engine read something before the handle of Node's that is still to come out. */
+  /** True if data read by the engine before the Node handle has not been emitted yet. */
   #isBehind = false;
 
   constructor(id: number, index: number) {
@@ -37,15 +37,13 @@ export class OutputStream extends Socket {
     this.#index = index;
   }
 
-  /**
-   * Starts the reading, as a socket over a handle does when it is made: what a stream does next depends on whether it reads.
-   */
+  /** Starts reading, as a socket over a handle does on creation: the next steps of a stream depend on whether it reads. */
   start(): this {
     this.read(0);
     return this;
   }
 
-  /** Whether the engine reads it. */
+  /** True while the engine reads it. */
   get isReading(): boolean {
     return this.#isReading;
   }
@@ -74,7 +72,7 @@ export class OutputStream extends Socket {
     this.read(0);
   }
 
-  /** Moves the descriptor into a handle of Node's. */
+  /** Moves the descriptor into a Node handle. */
   adopt(): void {
     if (this.#isAdopted || this.#hasEnded || this.destroyed) return;
     this.#isAdopted = true;
@@ -91,13 +89,16 @@ export class OutputStream extends Socket {
       Reinitialize
     >;
     initialize!.call(this, openPipe(native!.Pipe, fd));
-    // A read that is under way is not asked for again.
+    // A read in progress is not requested again.
     if (bytes.length > 0) this.#catchUp(bytes);
     else if (isReading) super._read(0);
     else this.read(0);
   }
 
-  /** Passes on what the engine has read. A handle of Node's would not have looked for it in this turn of the loop. */
+  /**
+   * Emits the data that the engine has read, in the next turn: a Node handle would not have read it in this turn of the
+   * loop.
+   */
   #catchUp(bytes: Buffer): void {
     this.#isBehind = true;
     setImmediate(() => {
@@ -110,18 +111,18 @@ export class OutputStream extends Socket {
     });
   }
 
-  /** Where `stdio: [stream]` looks for a handle. */
+  /** Read by `stdio: [stream]` to find a handle. */
   get handle(): unknown {
     this.adopt();
     return (this as unknown as { _handle: unknown })._handle;
   }
 
-  /** What `bytesRead` is, `adopted` being what a handle of Node's has read. */
+  /** Returns `bytesRead`; `adopted` is the part read by a Node handle. */
   countBytes(adopted: number): number {
     return this.#isAdopted ? this.#received + adopted : this.#received;
   }
 
-  /** A socket that gets a handle forgets that it was ended; this one is adopted because it is being ended. */
+  /** Does nothing: a socket that gets a handle resets its ended state, and this one is adopted because it is being ended. */
   _undestroy(): void {}
 
   override ref(): this {
@@ -142,15 +143,14 @@ export class OutputStream extends Socket {
     if (this.#hasEnded) return;
     if (!this.#isReading) {
       this.#isReading = true;
-      hold();
+      refLoop();
     }
     if (this.#isStarted) this.#ask();
     else process.nextTick(startReading, this);
   }
 
   /**
-   * The engine reads from here on. Not before the next tick, so that a child that is given this stream for its stdio gets
-   * all of it.
+   * Starts the engine's reads. Deferred to the next tick, so that a child that gets this stream as its stdio gets all of it.
    */
   startReading(): void {
     if (this.#isStarted) return;
@@ -195,14 +195,14 @@ export class OutputStream extends Socket {
     this.#stopReading();
     if (this.timeout) this.setTimeout(0);
     done(error);
-    // A socket without a handle does not report errors here.
+    // Emitted here, because a socket without a handle does not report errors at this point.
     closeInTurn(native!.Pipe, () => this.emit('close', error !== null));
   }
 
   #stopReading(): void {
     if (!this.#isReading) return;
     this.#isReading = false;
-    release();
+    unrefLoop();
   }
 }
 
@@ -216,7 +216,7 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
   },
 });
 
-// For Node, a socket without a handle waits for its connection or was destroyed.
+// Node considers a socket without a handle to be connecting or destroyed.
 const pending = Object.getOwnPropertyDescriptor(Socket.prototype, 'pending')!.get!;
 Object.defineProperty(OutputStream.prototype, 'pending', {
   configurable: true,

@@ -3,18 +3,20 @@ import { constants } from 'node:os';
 import { Socket } from 'node:net';
 import { binding, isSpawnPatched } from '../node/patched.ts';
 
-/** libuv's pipe, as Node wraps it. */
+/** Node's wrapper of a libuv pipe. */
 export interface Pipe {
   readonly fd: number;
   open(fd: number): number;
-  /** What libuv calls with each piece that it has read, and without one at the end or for an error. */
+  /** Called by libuv with each piece that it has read, and without one at the end or for an error. */
   onread: (this: unknown, bytes?: ArrayBuffer) => unknown;
+  /** Sends the end after pending writes. Returns 0 or a negative errno. */
+  shutdown(request: { oncomplete(errno: number): void }): number;
   close(onClosed?: () => void): void;
 }
 
 export type PipeConstructor = new (kind: number) => Pipe;
 
-/** An entry of `stdio` as Node hands it to a handle's `spawn`. */
+/** An entry of `stdio`, as passed by Node to a handle's `spawn`. */
 export interface StdioEntry {
   readonly type: string;
   readonly ipc?: boolean;
@@ -24,9 +26,9 @@ export interface StdioEntry {
 
 const SOCKET = 0;
 
-/** Finds Node's own Pipe class: a spawn that the handle refuses has created one by then. */
+/** Finds Node's own Pipe class: a spawn refused by the handle has created one by then. */
 export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefined {
-  // Code that watches spawns must not see this one.
+  // Code that wraps spawns must not see this one.
   if (isSpawnPatched())
     return (binding('pipe_wrap') as { Pipe?: PipeConstructor } | undefined)?.Pipe;
   let found: PipeConstructor | undefined;
@@ -41,12 +43,12 @@ export function findPipe(Child: typeof ChildProcess): PipeConstructor | undefine
   try {
     probe.spawn({ file: 'none', stdio: ['pipe', 'ignore', 'ignore'] });
   } catch {
-    // The refusal.
+    // Node throws the refusal.
   }
   return found;
 }
 
-/** What Node's `ChildProcess.prototype.spawn` hands its handle. */
+/** The arguments that Node's `ChildProcess.prototype.spawn` passes to its handle. */
 export interface HandedOver {
   readonly file: string;
   readonly args?: string[];
@@ -61,7 +63,7 @@ export interface HandedOver {
 /** The flag of a detached child (`kProcessFlagDetached`). */
 const DETACHED = 1;
 
-/** One object on Node 22, each option by itself on 24. */
+/** Normalises the arguments: one object on Node 22, separate ones on 24. */
 export function handedOver(given: unknown[]): HandedOver {
   if (typeof given[0] === 'object') return given[0] as HandedOver;
   const [file, args, cwd, envPairs, stdio, flags, uid, gid] = given as [
@@ -78,21 +80,21 @@ export function handedOver(given: unknown[]): HandedOver {
   return { file, args, cwd, envPairs, stdio: stdio!, detached, uid, gid };
 }
 
-/** A connected pipe over a descriptor, which it owns from now on. */
+/** Opens a connected pipe over a descriptor, and takes ownership of it. */
 export function openPipe(Pipe: PipeConstructor, fd: number): Pipe {
   const pipe = new Pipe(SOCKET);
   pipe.open(fd);
   return pipe;
 }
 
-/** Calls back when libuv closes handles: in turn with those of others that are closed now. */
+/** Calls back when libuv closes handles, in order with the other handles being closed. */
 export function closeInTurn(Pipe: PipeConstructor, onClosed: () => void): void {
   new Pipe(SOCKET).close(onClosed);
 }
 
 /**
- * What a pipe of an ended child looks like to those who have not looked at it before; without `hasEnded`, one that was
- * closed before its end was read.
+ * Returns the socket of an ended child's pipe on its first access; without `hasEnded`, of one that was closed before its end
+ * was read.
  */
 export function closedSocket(hasEnded = true): Socket {
   const socket = new Socket();

@@ -1,22 +1,22 @@
 import type { AsyncResource } from 'node:async_hooks';
 import { native } from './engine.ts';
-import { tellResources } from './active-resources.ts';
+import { reportResources } from './active-resources.ts';
 import { guardProcessState } from './process-state.ts';
 import { EVENT } from './wire.ts';
 
 type Port = import('../../native.cjs').Port;
 
-/** What the engine reports to a child. */
+/** The engine's events for a child. */
 export interface Listener extends AsyncResource {
-  /** What keeps the loop alive, by Node's names. */
+  /** The resources that keep the loop alive, by Node's names. */
   readonly resources: string[];
-  /** The same as the objects that programs hold. */
+  /** The objects that own these resources. */
   readonly handles: object[];
   onStarted(): void;
   onFailed(errno: number): void;
   /** `status` is the exit code, or a signal as a negative number. */
   onExited(pid: number, status: number): void;
-  /** How it ended is unknown. */
+  /** Its exit status is unknown. */
   onLost(pid: number, errno: number): void;
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
@@ -24,21 +24,21 @@ export interface Listener extends AsyncResource {
   onMeasured(bytes: Buffer): void;
 }
 
-// Constants of this module, which V8 folds; it loads those of another module each time.
+// Destructured, because V8 folds constants of the same module, and loads another module's each time.
 const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST, MEASURED, TREE_ENDED } = EVENT;
 
 const listeners = new Map<number, Listener>();
-/** Trees that are being ended: their child may be over, and have no listener any more. */
+/** Trees being ended: their child may have finished, and have no listener any more. */
 const treeEnds = new Map<number, () => void>();
 let opened: Port | undefined;
-let holds = 0;
+let loopRefs = 0;
 
-/** This environment's port. */
+/** Returns this environment's port. */
 export function port(): Port {
   if (opened === undefined) {
     opened = new native!.addon.Port(dispatch);
     guardProcessState(opened);
-    tellResources({
+    reportResources({
       names: () => [...listeners.values()].flatMap(({ resources }) => resources),
       handles: () => [...listeners.values()].flatMap(({ handles }) => handles),
     });
@@ -46,7 +46,7 @@ export function port(): Port {
   return opened;
 }
 
-/** The same, or the number of the system's error that keeps it from being opened. The next call tries again. */
+/** Like `port`, but returns the errno if it cannot be opened. The next call tries again. */
 export function tryPort(): Port | number {
   try {
     return port();
@@ -58,10 +58,10 @@ export function tryPort(): Port | number {
 }
 
 /**
- * Blocks until every child that this thread has asked for has been started: one that is waited for may be about another, which runs
- * by then on Node.
+ * Blocks until all children requested by this thread are started: a synchronous child may depend on an earlier one, which is
+ * running by then on Node.
  */
-export function startEarlierOnes(): void {
+export function waitForPendingStarts(): void {
   opened?.flush();
 }
 
@@ -74,18 +74,18 @@ export function forget(id: number): void {
   listeners.delete(id);
 }
 
-/** Calls back once, when the tree of a child has ended. */
+/** Calls back once, when a child's tree has ended. */
 export function onceTreeEnded(id: number, onEnded: () => void): void {
   treeEnds.set(id, onEnded);
 }
 
-/** Keeps the event loop alive, until as many calls of {@link release}. */
-export function hold(): void {
-  if (++holds === 1) port().setReferenced(true);
+/** Keeps the event loop alive until {@link unrefLoop} is called as often. */
+export function refLoop(): void {
+  if (++loopRefs === 1) port().setReferenced(true);
 }
 
-export function release(): void {
-  if (--holds === 0) port().setReferenced(false);
+export function unrefLoop(): void {
+  if (--loopRefs === 0) port().setReferenced(false);
 }
 
 function dispatch(kind: number, id: number, a: number, b: number, bytes?: Buffer): void {
@@ -96,11 +96,11 @@ function dispatch(kind: number, id: number, a: number, b: number, bytes?: Buffer
     return;
   }
   const listener = listeners.get(id);
-  // Events of a child are emitted in the context of its start: AsyncLocalStorage sees the store of that call.
-  listener?.runInAsyncScope(tell, undefined, listener, kind, a, b, bytes);
+  // Events of a child run in the context of its start: AsyncLocalStorage returns the store of that call.
+  listener?.runInAsyncScope(deliver, undefined, listener, kind, a, b, bytes);
 }
 
-function tell(listener: Listener, kind: number, a: number, b: number, bytes?: Buffer): void {
+function deliver(listener: Listener, kind: number, a: number, b: number, bytes?: Buffer): void {
   switch (kind) {
     case STARTED:
       return listener.onStarted();

@@ -14,7 +14,7 @@ const changes = [
   'initgroups',
 ] as const;
 
-/** Ways to end that run no exit handler: with the thread that starts them, queued children would be gone. */
+/** Calls that end the process without exit handlers: queued children would be lost with the thread that starts them. */
 const ends = ['abort', 'execve'] as const;
 
 interface Flushing {
@@ -23,15 +23,15 @@ interface Flushing {
 }
 
 /**
- * Makes the calls that change what a child inherits wait for children that were asked for before, and those that end the process
- * for the children of all threads. A worker can only make the last of them, a signal.
+ * Makes calls that change inherited state wait for children requested earlier, and calls that end the process wait for the
+ * children of all threads. A worker can only end the process, by a signal.
  */
 export function guardProcessState(port: Flushing): void {
   const flush = (): void => port.flush();
   const flushAll = (): void => port.flushAll();
-  // A child that is preempted before it leaves our descriptor table still holds the port that was closed a moment ago.
+  // A child preempted before it leaves our descriptor table still holds a port that was just closed.
   guard(Server.prototype, 'listen', flush);
-  // What `process.kill` calls, also one that was taken before.
+  // Called by `process.kill`, including a reference saved earlier.
   guard(process, '_kill', (pid, signal) => {
     if (signal !== 0 && endsUs(pid as number)) port.flushAll();
   });
@@ -40,7 +40,7 @@ export function guardProcessState(port: Flushing): void {
   for (const name of ends) guard(process, name, flushAll);
 }
 
-/** Whether a signal to `pid` may be one to this process: its own number, or that of a group. */
+/** Returns true if a signal to `pid` may reach this process: its own id, or that of a group. */
 function endsUs(pid: number): boolean {
   return pid <= 0 || pid === process.pid;
 }

@@ -1,6 +1,6 @@
 // Generated from crates/spawn_engine/src/wire.rs by scripts/wire.mjs: change it there, and run npm run wire.
 
-/** What an event is about. `a`, `b` and the bytes go with it. */
+/** The kind of an event. `a`, `b` and the bytes depend on it. */
 export const EVENT = {
   /** The program runs. */
   STARTED: 0,
@@ -14,7 +14,7 @@ export const EVENT = {
   ENDED: 4,
   /** More output than may be collected, with what was collected. `a` is the stream. */
   OVERFLOWED: 5,
-  /** It has ended, nobody knows how. `a` is its process id, `b` the error number. */
+  /** It has ended with an unknown status. `a` is its process id, `b` the error number. */
   LOST: 6,
   /** Its figures so far, sent at its start and before its end. The bytes are numbers, see `figure`. */
   MEASURED: 7,
@@ -22,43 +22,43 @@ export const EVENT = {
   TREE_ENDED: 8,
 } as const;
 
-/** What goes beyond Node's options, as bits of one number. */
+/** Options beyond Node's, as bits of one number. */
 export const EXTRA = {
   /** The kernel kills the child when its parent ends. */
   DIES_WITH_PARENT: 1,
-  /** The resources it uses are of interest. */
+  /** Measures the resources it uses. */
   USAGE: 2,
-  /** Its times are. */
+  /** Measures its times. */
   TIMES: 4,
   /** Its descendants can be found. */
   TREE: 8,
 } as const;
 
-/** Where which number is in the bytes of a "measured" event, each a double in the machine's order. */
+/** Indexes of the numbers in the bytes of a "measured" event, each a double in the machine's byte order. */
 export const FIGURE = {
-  /** The request came, in milliseconds of the monotonic clock. */
+  /** The request arrived, in milliseconds of the monotonic clock. */
   QUEUED: 0,
-  /** A spawner began with it; 0 as long as none has. The next two are the same. */
+  /** A spawner began with it; 0 until then. The same applies to the next two. */
   TAKEN: 1,
   /** The program runs. */
   STARTED: 2,
   /** The end was seen. */
   ENDED: 3,
-  /** CPU time outside of the kernel in microseconds, -1 where the use is not known. */
+  /** CPU time in user mode, in microseconds; -1 if the usage is unknown. */
   USER_MICROS: 4,
   /** CPU time in the kernel in microseconds. */
   SYSTEM_MICROS: 5,
-  /** Peak of the resident memory, 0 where it is not known. */
+  /** Peak of the resident memory in KiB; 0 if unknown. */
   PEAK_KIB: 6,
   /** Voluntary context switches. */
   VOLUNTARY: 7,
-  /** Involuntary ones. */
+  /** Involuntary context switches. */
   INVOLUNTARY: 8,
-  /** How many there are. */
+  /** Number of figures. */
   COUNT: 9,
 } as const;
 
-/** An entry of stdio. A number from 0 on is a descriptor that the child inherits. */
+/** An entry of stdio. Numbers of 0 and above are descriptors that the child inherits. */
 export const STDIO = {
   /** `/dev/null`. */
   IGNORE: -1,
@@ -68,8 +68,8 @@ export const STDIO = {
   COLLECT: -3,
 } as const;
 
-/** What spawn gives: an id, a negative error number, or both, negative, for a child that has failed already. */
+/** Result of spawn: an id, a negative error number, or both, negative, for a child that has failed already. */
 export const SPAWNED = {
-  /** The id counts in this many; what is left is the error number, which is below it. */
+  /** Unit of the id; the remainder, smaller than the unit, is the error number. */
   ID_UNIT: 4096,
 } as const;

@@ -1,39 +1,39 @@
-// What tools replace to see or change every child: functions that Node's own functions call. The engine calls none of them, so
-// where one is replaced, Node's functions are used.
+// Functions called by Node's own functions, which tools replace to observe or change every child. The engine calls none of
+// them, so if one is replaced, Node's functions are used.
 import { ChildProcess } from 'node:child_process';
 
 type Called = (...args: unknown[]) => unknown;
 
-/** Something that Node's functions call. */
+/** A function that Node's functions call. */
 interface Place {
   readonly holder: Record<string, Called>;
   readonly name: string;
-  /** `undefined` when a tool that was loaded earlier has replaced it already. */
+  /** `undefined` if a tool loaded earlier has already replaced it. */
   readonly original: Called | undefined;
 }
 
 const ofSpawn = place(ChildProcess.prototype, 'spawn', '_handle.spawn(');
 const ofSync = [
   place(binding('spawn_sync'), 'spawn', '[native code]'),
-  // Within reach with --expose-internals only.
+  // Only accessible with --expose-internals.
   place(process.getBuiltinModule?.('internal/child_process'), 'spawnSync', 'spawn_sync.spawn('),
 ].filter((each) => each !== undefined);
 
-/** Whether somebody has put a function of their own into the place of `ChildProcess.prototype.spawn`, as tracers do. */
+/** Returns true if `ChildProcess.prototype.spawn` was replaced, as tracers do. */
 export function isSpawnPatched(): boolean {
   return ofSpawn === undefined || isPatched(ofSpawn);
 }
 
-/** The same for what the Sync functions call, which coverage tools replace. */
+/** Returns true if a function used by the Sync functions was replaced, as coverage tools do. */
 export function isSyncPatched(): boolean {
   return ofSync.some(isPatched);
 }
 
-/** Where such tools reach. `undefined` where Node does not hand it out. */
+/** Returns the internal binding that such tools replace; `undefined` if Node does not expose it. */
 export function binding(name: string): unknown {
   const holder = process as unknown as { binding?: Called; noDeprecation?: boolean };
   const { noDeprecation } = holder;
-  // --pending-deprecation is meant to find the program's own calls.
+  // --pending-deprecation should only report the program's own calls.
   holder.noDeprecation = true;
   try {
     return holder.binding?.(name);
@@ -44,7 +44,7 @@ export function binding(name: string): unknown {
   }
 }
 
-/** Node's own function has `source` in its text. */
+/** Node's own function is recognised by `source` in its text. */
 function place(holder: unknown, name: string, source: string): Place | undefined {
   const found = (holder as Place['holder'] | undefined)?.[name];
   if (found === undefined) return undefined;

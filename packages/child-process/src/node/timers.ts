@@ -1,11 +1,11 @@
-// Node's own timers, which its own child_process uses. Tests replace the global ones (Jest, Vitest, Sinon, `mock.timers` of
-// node:test), and then wait for children of the code that they test.
+// Node's own timers, as used by its child_process. Tests replace the global ones (Jest, Vitest, Sinon, `mock.timers` of
+// node:test), and then wait for children of the code under test.
 import childProcess from 'node:child_process';
 import * as timers from 'node:timers';
 
 type Timers = Pick<typeof timers, 'clearTimeout' | 'setImmediate' | 'setTimeout'>;
 
-/** `register` keeps them, since it loads the engine at the first call: they may have been replaced by then. */
+/** Stored by `register`, since it loads the engine at the first call: they may have been replaced by then. */
 const kept = (childProcess as never as { [key: symbol]: Timers | undefined })[
   Symbol.for('redline.child-process.timers')
 ];

@@ -5,10 +5,10 @@ import { native } from '../native/engine.ts';
 export type EnvironmentPairs = string[] | null;
 
 const original = process.env;
-// A worker has a copy of its own, and test runners replace the object.
+// A worker has its own copy, and test runners replace the object.
 const isReal = isMainThread && native !== undefined && isProcessEnvironment();
 
-/** The environment of a child, `undefined` when a string in it is one that Node refuses. */
+/** Returns the environment of a child, `undefined` if Node refuses a string in it. */
 export function environmentPairs(
   given: NodeJS.ProcessEnv | undefined,
 ): EnvironmentPairs | undefined {
@@ -21,14 +21,14 @@ export function environmentPairs(
   return pairs;
 }
 
-/** The same, spelled out. */
-export function spelledOut(pairs: EnvironmentPairs): string[] {
+/** Returns the pairs as a list, without `null`. */
+export function explicitPairs(pairs: EnvironmentPairs): string[] {
   return pairs ?? pairsOf(process.env) ?? [];
 }
 
 function pairsOf(env: NodeJS.ProcessEnv): string[] | undefined {
   const pairs: string[] = [];
-  // Node includes what the prototype has.
+  // Node includes inherited properties.
   // eslint-disable-next-line guard-for-in
   for (const key in env) {
     const value = env[key];

@@ -4,25 +4,24 @@ import { EXTRA } from '../native/wire.ts';
 
 const { DIES_WITH_PARENT, TREE, USAGE } = EXTRA;
 
-/** The options beyond Node's, as the engine takes them. */
+/** The options beyond Node's, in the engine's form. */
 export interface Extras {
-  /** Of `EXTRA`. */
+  /** Bits of `EXTRA`. */
   readonly bits: number;
-  /** Of `killTree`. */
+  /** `graceMs` of `killTree`. */
   readonly graceMs: number;
 }
 
 const GRACE_MS = 5_000;
 const NONE: Extras = { bits: 0, graceMs: GRACE_MS };
 
-/** Their names, for messages; the compiler keeps it complete. */
+/** The option names, for messages; the type keeps the list complete. */
 export const extraNames: Readonly<Record<keyof ExtraOptions, true>> = {
   killTree: true,
   dieWithParent: true,
   resourceUsage: true,
 };
 
-/** Those of them that are among the options. */
 export function givenExtras(options: Given): Given {
   const given: { [Name in keyof ExtraOptions]: unknown } = {};
   for (const name of Object.keys(extraNames) as (keyof ExtraOptions)[]) {
@@ -31,7 +30,7 @@ export function givenExtras(options: Given): Given {
   return given;
 }
 
-/** @throws {ChildProcessError} for a value that an option cannot have */
+/** @throws {ChildProcessError} for an invalid value of an option */
 export function planExtras({ killTree, dieWithParent, resourceUsage }: Given): Extras {
   if (killTree === undefined && dieWithParent === undefined && resourceUsage === undefined)
     return NONE;
@@ -51,7 +50,7 @@ function flag(name: string, value: unknown, kinds = 'true or false'): boolean {
   throw refused(name, kinds, value);
 }
 
-/** The grace period in options that may have one. */
+/** Returns the grace period of `killTree` options. */
 export function graceOf(name: string, options: object): number {
   const { graceMs = GRACE_MS, ...others } = options as { graceMs?: unknown };
   const unknown = Object.keys(others)[0];
@@ -60,7 +59,7 @@ export function graceOf(name: string, options: object): number {
       'ERR_REDLINE_CHILD_PROCESS_OPTION',
       `Unknown option "${unknown}" of killTree. Known options: graceMs.`,
     );
-  // The longest time that a timer of Node's can have.
+  // The max delay of Node's timers.
   if (typeof graceMs === 'number' && graceMs >= 0 && graceMs <= 2 ** 31 - 1) return graceMs;
   throw refused(name, 'a number of milliseconds from 0 to 2147483647', graceMs);
 }
@@ -68,11 +67,11 @@ export function graceOf(name: string, options: object): number {
 export function refused(name: string, kinds: string, value: unknown): ChildProcessError {
   return new ChildProcessError(
     'ERR_REDLINE_CHILD_PROCESS_OPTION',
-    `The option ${name} must be ${kinds}; got ${shown(value)}.`,
+    `The option ${name} must be ${kinds}; got ${describe(value)}.`,
   );
 }
 
-function shown(value: unknown): string {
+function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return 'an object';

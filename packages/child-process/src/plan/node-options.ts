@@ -1,7 +1,10 @@
-import { spelledOut } from './environment.ts';
+import { explicitPairs } from './environment.ts';
 import type { SpawnPlan } from './spawn-plan.ts';
 
-/** What Node's `spawn` makes of its arguments: what `ChildProcess.prototype.spawn` is called with, and what tracers see. */
+/**
+ * Returns the options that Node's `spawn` derives from its arguments: passed to `ChildProcess.prototype.spawn` and seen by
+ * tracers.
+ */
 export function nodeOptions(plan: SpawnPlan): Record<string, unknown> {
   const { given } = plan;
   return {
@@ -10,7 +13,7 @@ export function nodeOptions(plan: SpawnPlan): Record<string, unknown> {
     args: plan.args,
     cwd: plan.cwd ?? given.cwd,
     detached: plan.detached,
-    envPairs: spelledOut(plan.env).slice(),
+    envPairs: explicitPairs(plan.env).slice(),
     file: plan.file,
     windowsHide: Boolean(given.windowsHide),
     windowsVerbatimArguments: Boolean(given.windowsVerbatimArguments),

@@ -11,7 +11,7 @@ export function signalName(number: number): NodeJS.Signals | undefined {
   return names.get(number);
 }
 
-/** The signal's number or name as Node takes it; `undefined` when it is neither. */
+/** Returns the signal's number or name in Node's form; `undefined` if it is neither. */
 export function validSignal(signal: unknown): NodeJS.Signals | number | undefined {
   if (typeof signal === 'number') return names.has(signal) ? signal : undefined;
   if (typeof signal !== 'string') return undefined;

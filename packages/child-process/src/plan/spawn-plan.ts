@@ -7,12 +7,12 @@ import type { ExtraOptions } from '../options.ts';
 import { validSignal } from './signals.ts';
 import { planStdio, type StdioPlan } from './stdio-plan.ts';
 
-/** A spawn whose every argument is known to be good. */
+/** A spawn with validated arguments. */
 export interface SpawnPlan {
   readonly file: string;
-  /** With `argv[0]`, as given: what `spawnargs` shows. */
+  /** With `argv[0]`, as given: the value of `spawnargs`. */
   readonly args: unknown[];
-  /** The same as text. */
+  /** `args` as text. */
   readonly argv: string[];
   readonly env: EnvironmentPairs;
   readonly cwd: string | null;
@@ -25,7 +25,6 @@ export interface SpawnPlan {
   readonly killSignal: NodeJS.Signals | number | undefined;
   readonly serialization: 'json' | 'advanced' | undefined;
   readonly extras: Extras;
-  /** The options as given. */
   readonly given: Given;
 }
 
@@ -36,8 +35,8 @@ const NONE: Given = Object.freeze(Object.create(null));
 let hasWarned = false;
 
 /**
- * Checks and normalises the arguments of `spawn`. `undefined` means that something is not as it should be, or is too
- * strange to decide here: Node's own function, given the same arguments, throws the error that says what.
+ * Validates and normalises the arguments of `spawn`. Returns `undefined` if an argument is invalid or too unusual to decide
+ * here: Node's own function, called with the same arguments, throws the precise error.
  */
 export function planSpawn(file: unknown, args: unknown, options: unknown): SpawnPlan | undefined {
   if (!isCleanText(file) || file === '') return undefined;
@@ -117,7 +116,7 @@ function isOptionalInt32(value: unknown): boolean {
   return isNothing(value) || (typeof value === 'number' && Object.is(value | 0, value));
 }
 
-/** A string that can be handed to the kernel. */
+/** Returns true for a string that the kernel accepts. */
 export function isCleanText(value: unknown): value is string {
   return typeof value === 'string' && !value.includes('\0');
 }
@@ -126,13 +125,13 @@ function isTextual(value: unknown): boolean {
   return typeof value === 'string' ? !value.includes('\0') : typeof value !== 'symbol';
 }
 
-/** Node converts whatever is in `args` to text, up to a NUL when it is not a string. */
+/** Like Node, converts all values in `args` to text, up to a NUL for non-strings. */
 export function textsOf(args: unknown[]): string[] {
   if (args.every((value) => typeof value === 'string')) return args;
   return args.map((value) => String(value).split('\0', 1)[0]!);
 }
 
-/** `null` for none, `undefined` for one that is not a path. */
+/** Returns `null` without a cwd, `undefined` for one that is not a path. */
 function pathOf(cwd: unknown): string | null | undefined {
   if (isNothing(cwd)) return null;
   if (isCleanText(cwd)) return cwd;
@@ -148,9 +147,9 @@ function warnOnce(): void {
   if (hasWarned) return;
   hasWarned = true;
   try {
-    // Node's own warning (DEP0190), which is emitted once; an invalid environment is refused after it.
+    // Emits Node's own warning (DEP0190), once; the invalid environment is refused after it.
     nodeChildProcess.spawn('none', ['argument'], { shell: true, env: { NONE: '\0' } });
   } catch {
-    // The refusal.
+    // Node throws the refusal.
   }
 }

@@ -3,14 +3,14 @@ import { STDIO } from '../native/wire.ts';
 
 const { IGNORE, PIPE } = STDIO;
 
-/** Never open: EBADF. */
+/** Never an open descriptor: EBADF. */
 const NO_DESCRIPTOR = 0x7fffffff;
 
-/** stdio in the engine's terms. */
+/** stdio in the engine's codes. */
 export interface StdioPlan {
-  /** One code per entry, three at least. */
+  /** One code per entry, min three. */
   readonly codes: number[];
-  /** The entries as given, when there are some that only Node's own code can set up: IPC and streams. */
+  /** The entries as given, if some can only be set up by Node's own code: IPC and streams. */
   readonly mixed: unknown[] | undefined;
 }
 
@@ -22,7 +22,7 @@ const shortcuts: Readonly<Record<string, StdioPlan>> = {
   inherit: { codes: [0, 1, 2], mixed: undefined },
 };
 
-/** The plan of a `stdio` option; `undefined` when Node has to decide. */
+/** Plans a `stdio` option; returns `undefined` if Node has to decide. */
 export function planStdio(given: unknown): StdioPlan | undefined {
   if (!given) return PIPES;
   if (typeof given === 'string')
@@ -31,7 +31,7 @@ export function planStdio(given: unknown): StdioPlan | undefined {
   const codes: number[] = [];
   let isMixed = false;
   for (let index = 0; index < Math.max(given.length, 3); index++) {
-    // Node skips the gaps of a list, in its own way.
+    // Node handles gaps in a list in its own way.
     if (index < given.length && !(index in given)) return undefined;
     const code = codeOf(given[index], index);
     if (code === undefined) return undefined;
@@ -40,13 +40,13 @@ export function planStdio(given: unknown): StdioPlan | undefined {
   }
   if (given.length < 3) {
     if (!Object.isExtensible(given)) return undefined;
-    // Node fills the caller's own list up.
+    // Node appends to the caller's list.
     given.push(...Array.from({ length: 3 - given.length }, () => undefined));
   }
   return { codes, mixed: isMixed ? given : undefined };
 }
 
-/** An entry of which Node makes or knows the handle. */
+/** Code of an entry whose handle Node makes or knows. */
 export const MIXED = -4;
 
 function codeOf(entry: unknown, index: number): number | undefined {
@@ -55,7 +55,7 @@ function codeOf(entry: unknown, index: number): number | undefined {
   if (typeof entry === 'object') {
     const { fd } = entry as { fd?: unknown };
     if (typeof fd === 'number') return fd < 0 ? NO_DESCRIPTOR : descriptor(fd);
-    // Node has to own its descriptor before Node looks at it.
+    // The stream needs a Node handle before Node reads its descriptor.
     if (entry instanceof OutputStream) entry.adopt();
     return MIXED;
   }
@@ -76,11 +76,11 @@ function codeOf(entry: unknown, index: number): number | undefined {
 
 function descriptor(fd: number): number {
   if (fd < 0) return PIPE;
-  // Node aborts the process over an invalid descriptor.
+  // An invalid descriptor makes Node abort the process.
   return Number.isInteger(fd) ? Math.min(fd, NO_DESCRIPTOR) : NO_DESCRIPTOR;
 }
 
-/** The codes in Node's terms. */
+/** Converts codes to Node's entries. */
 export function stdioEntries(codes: readonly number[]): object[] {
   return codes.map((code, index) => {
     if (code === IGNORE) return { type: 'ignore' };

@@ -7,18 +7,18 @@ const { PIPE } = STDIO;
 
 const MAX_BUFFER = 1024 * 1024;
 
-/** A process to wait for, whose every argument is known to be good. */
+/** A synchronous process with validated arguments. */
 export interface SyncPlan {
   readonly spawn: SpawnPlan;
-  /** The engine's code per entry. */
+  /** The engine's codes, one per entry. */
   readonly stdio: number[];
   readonly input: Uint8Array | undefined;
-  /** Of all outputs together, in bytes; 0 for any number. */
+  /** Max bytes of all outputs together; 0 is unlimited. */
   readonly maxBuffer: number;
   readonly encoding: unknown;
 }
 
-/** Checks and normalises the arguments of `spawnSync`; `undefined` when Node has to decide, as with {@link planSpawn}. */
+/** Validates and normalises the arguments of `spawnSync`; `undefined` if Node has to decide, as in {@link planSpawn}. */
 export function planSync(file: unknown, args: unknown, options: unknown): SyncPlan | undefined {
   if (isSyncPatched()) return undefined;
   if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
@@ -35,10 +35,10 @@ export function planSync(file: unknown, args: unknown, options: unknown): SyncPl
     typeof maxBuffer === 'number' &&
     maxBuffer >= 0 &&
     isInput(given['input']) &&
-    // Here it means a folder that does not exist, not the current one.
+    // An empty cwd means a missing folder here, not the current one.
     given['cwd'] !== '';
   if (!isGood) return undefined;
-  // The Sync functions ignore these two, and accept any value.
+  // The Sync functions ignore these two and accept any value.
   const rest = { ...given, stdio: 'ignore', signal: undefined, serialization: undefined };
   const spawn = planSpawn(file, args, rest);
   if (spawn === undefined) return undefined;
@@ -56,7 +56,7 @@ function descriptors(given: unknown): number[] | undefined {
   return codes.includes(MIXED) ? undefined : codes;
 }
 
-/** The descriptor behind a stream. Node aborts the process if it has to ask the stream's handle for it. */
+/** Returns the descriptor of a stream. Node aborts the process if it has to read it from the stream's handle. */
 function descriptorOf(entry: unknown): number {
   const { handle, _handle } = entry as { handle?: { fd?: unknown }; _handle?: { fd?: unknown } };
   const fd = handle?.fd ?? _handle?.fd;

@@ -1,4 +1,4 @@
-/** Which of the workers gets the next child. */
+/** Rule that selects the worker of the next child. */
 export type Balance = 'random' | 'round-robin' | 'least-busy';
 
 export const balances: readonly Balance[] = ['random', 'round-robin', 'least-busy'];
@@ -16,7 +16,7 @@ export function pickBy(balance: Balance): Pick {
       return (workers) => workers[(turn = (turn + 1) % Math.max(1, workers.length))];
     case 'least-busy':
       return (workers) => {
-        // Among equals they take turns: the first one would get all the work of a quiet server.
+        // Equally busy workers take turns: otherwise the first one would get all the work of a quiet server.
         turn = (turn + 1) % Math.max(1, workers.length);
         let least = workers[turn];
         for (const worker of workers) if (worker.busy < least!.busy) least = worker;

@@ -1,6 +1,6 @@
 import type { Kind, Message, Value } from './messages.ts';
 
-/** `advanced` copies bytes as they are; `json` is the only form that Node and Bun share. */
+/** `advanced` copies bytes unchanged; `json` is the only format that Node and Bun share. */
 export type Serialization = 'advanced' | 'json';
 
 export function encodeBatch(batch: Message[], serialization: Serialization): unknown[] {

@@ -1,5 +1,5 @@
 import { Writable } from 'node:stream';
-import { type ErrorFacts, windowBytes } from './messages.ts';
+import { type SerializedError, windowBytes } from './messages.ts';
 
 export interface InputSink {
   write(chunk: Buffer): void;
@@ -7,7 +7,7 @@ export interface InputSink {
   abandon(): void;
 }
 
-/** stdin of a child in a worker. A write is done when the child's pipe took it, or while the window has room. */
+/** stdin of a child in a worker. A write completes when the child's pipe has taken it, or while the window has room. */
 export class ChildInput extends Writable {
   #underWay = 0;
   #continue: ((error?: Error | null) => void) | undefined;
@@ -26,8 +26,8 @@ export class ChildInput extends Writable {
     proceed?.();
   }
 
-  /** The child closed its end, as `head -1` does. */
-  fail({ message, code, errno, syscall }: ErrorFacts): void {
+  /** Called when the child closes its end, as `head -1` does. */
+  fail({ message, code, errno, syscall }: SerializedError): void {
     this.destroy(Object.assign(new Error(message), { errno, code, syscall }));
   }
 

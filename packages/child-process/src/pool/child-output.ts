@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
 import { windowBytes } from './messages.ts';
 
-/** A grant for every byte would be a message for every chunk; the rest of the window keeps the worker busy meanwhile. */
+/** Granting every byte would take a message per chunk; meanwhile the rest of the window keeps the worker busy. */
 const grantAfterBytes = windowBytes / 4;
 
-/** stdout or stderr of a child in a worker. It grants the worker what its reader has taken, and no more. */
+/** stdout or stderr of a child in a worker. It grants the worker only the bytes that its reader has taken. */
 export class ChildOutput extends Readable {
   #received = 0;
   readonly #grant: (bytes: number) => void;

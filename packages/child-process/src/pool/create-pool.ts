@@ -7,7 +7,7 @@ import type { PoolChild } from './pool-child.ts';
 import { type CloseOptions, ProcessPool } from './process-pool.ts';
 import { type PoolSpawnOptions, toSpawnRequest } from './spawn-request.ts';
 
-/** A child whose `stdio` is all pipes, as it is by default. */
+/** A child whose `stdio` is all pipes, the default. */
 export type PipedPoolChild = PoolChild & {
   readonly [name in 'stdin' | 'stdout' | 'stderr']: NonNullable<PoolChild[name]>;
 };
@@ -21,7 +21,7 @@ export interface PoolSpawn {
   (file: string, options: PoolSpawnOptions): PoolChild;
 }
 
-/** Resolves with the output; rejects as the callback would be called, with `stdout` and `stderr` on the error. */
+/** Resolves with the output; rejects with the callback's error, which then carries `stdout` and `stderr`. */
 export type PromiseWithChild = Promise<{ stdout: string | Buffer; stderr: string | Buffer }> & {
   child: PoolChild;
 };
@@ -54,8 +54,8 @@ export interface Pool extends AsyncDisposable {
   exec: PoolExec;
   execFile: PoolExecFile;
   /**
-   * Takes no more children, waits for those that run (or ends them, with `killSignal`), then ends the workers.
-   * Resolves when no process of the pool is left, except detached ones. Children that were unref'ed are not waited for.
+   * Accepts no more children, waits for running ones (or ends them with `killSignal`), then ends the workers. Resolves when
+   * no process of the pool is left, except detached ones. Unref'ed children are not waited for.
    */
   close: (options?: CloseOptions) => Promise<void>;
   /** Process ids of the workers that are up. */
@@ -63,14 +63,13 @@ export interface Pool extends AsyncDisposable {
 }
 
 /**
- * Worker processes that start other processes, with the functions of node:child_process: the fork that would stall
+ * Creates worker processes that start other processes, with the functions of node:child_process: the fork that would stall
  * this process happens in a small one.
  *
  * @throws {PoolError} ERR_REDLINE_POOL_OPTION, ERR_REDLINE_POOL_RUNTIME, ERR_REDLINE_POOL_WORKER_FILE
  * @example
- * const pool = createPool({ size: 4, balance: 'least-busy' });
- * pool.spawn('echo', ['hi']).stdout.pipe(process.stdout);
- * await pool.close();
+ * const pool = createPool({ size: 4, balance: 'least-busy' }); pool.spawn('echo', ['hi']).stdout.pipe(process.stdout); await
+ * pool.close();
  */
 export function createPool(options: PoolOptions = {}): Pool {
   const pool = new ProcessPool(resolvePoolOptions(options));

@@ -1,4 +1,4 @@
-/** What each code means; docs/guide/process-pool.md says the same. */
+/** Meaning of each code; docs/guide/process-pool.md has the same texts. */
 export const poolErrorDocs = {
   ERR_REDLINE_POOL_OPTION: '`createPool`, or a call on the pool, got an invalid value; thrown',
   ERR_REDLINE_POOL_RUNTIME: 'the runtime does not exist, or is neither Node nor Bun; thrown',

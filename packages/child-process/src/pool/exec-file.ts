@@ -6,9 +6,9 @@ import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
 
 export interface PoolExecOptions extends Omit<PoolSpawnOptions, 'stdio' | 'detached'> {
-  /** `buffer` gives Buffers. @default 'utf8' */
+  /** `buffer` returns Buffers. @default 'utf8' */
   encoding?: BufferEncoding | 'buffer' | null;
-  /** Bytes of stdout or of stderr; more kills the child. @default 1_048_576 */
+  /** Max bytes each of stdout and stderr; more kills the child. @default 1_048_576 */
   maxBuffer?: number;
 }
 
@@ -18,7 +18,7 @@ export type PoolExecCallback = (
   stderr: string | Buffer,
 ) => void;
 
-/** What Node's exec and execFile fail with. */
+/** The error of Node's exec and execFile. */
 export interface ExecError extends Error {
   code?: number | string | null;
   killed?: boolean;
@@ -26,7 +26,7 @@ export interface ExecError extends Error {
   cmd?: string;
 }
 
-/** Gathers the output of a child and calls back once, as node:child_process's execFile does. */
+/** Collects the output of a child and calls back once, like node:child_process's execFile. */
 export function collect(
   child: PoolChild,
   command: string,
@@ -38,7 +38,7 @@ export function collect(
   const encoding = isText ? ((options.encoding ?? 'utf8') as BufferEncoding) : undefined;
   let failure: ExecError | undefined;
   let timedOut = false;
-  let isSettled = false;
+  let isFinished = false;
 
   const overflow = (name: 'stdout' | 'stderr'): void => {
     failure ??= maxBufferError(name);
@@ -49,9 +49,9 @@ export function collect(
   const stdout = gather(child.stdout!, encoding, maxBuffer, () => overflow('stdout'));
   const stderr = gather(child.stderr!, encoding, maxBuffer, () => overflow('stderr'));
 
-  const settle = (code: number | null, signal: NodeJS.Signals | null): void => {
-    if (isSettled) return;
-    isSettled = true;
+  const finish = (code: number | null, signal: NodeJS.Signals | null): void => {
+    if (isFinished) return;
+    isFinished = true;
     if (callback === undefined) return;
     const [out, err] = [stdout(), stderr()];
     if (failure === undefined && code === 0 && signal === null) return callback(null, out, err);
@@ -65,12 +65,12 @@ export function collect(
     error.cmd ??= command;
     callback(error, out, err);
   };
-  child.on('close', settle);
+  child.on('close', finish);
   child.on('error', (error: ExecError) => {
     failure ??= error;
     child.stdout?.destroy();
     child.stderr?.destroy();
-    settle(null, null);
+    finish(null, null);
   });
   killAfter(child, options, () => {
     timedOut = true;
@@ -81,7 +81,7 @@ export function collect(
   killWhenAborted(child, options);
 }
 
-/** @returns what came so far */
+/** @returns a function that returns the output so far */
 function gather(
   output: ChildOutput,
   encoding: BufferEncoding | undefined,
@@ -99,7 +99,7 @@ function gather(
   return () => {
     const bytes = Buffer.concat(chunks);
     if (encoding === undefined) return bytes;
-    // A character cut in two by maxBuffer is left out.
+    // A character cut in two by maxBuffer is omitted.
     return length > maxBuffer ? new StringDecoder(encoding).write(bytes) : bytes.toString(encoding);
   };
 }

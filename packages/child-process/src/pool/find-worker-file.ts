@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { PoolError } from './errors.ts';
-// The whole module: Node does not detect the named exports of a .cts that is required.
+// Imports the whole module: Node does not detect the named exports of a required .cts.
 // oxlint-disable-next-line import/default
 import besideThis from './worker-file.cts';
 
@@ -9,13 +9,13 @@ import besideThis from './worker-file.cts';
 const workerFile: string | undefined = besideThis.workerFile;
 
 /**
- * Finds the program of the workers. In a bundle there is none, and the bundle itself must not be started in its place: it would
- * start another pool.
+ * Finds the program of the workers. A bundle does not contain it, and must not be started in its place: it would start
+ * another pool.
  *
  * @throws {PoolError} ERR_REDLINE_POOL_WORKER_FILE
  */
 export function findWorkerFile(): string {
-  // Some bundlers keep the path of the module, made relative to the project.
+  // Some bundlers keep the module's path, but relative to the project.
   if (workerFile !== undefined && isAbsolute(workerFile) && existsSync(workerFile))
     return workerFile;
   const [what, remedy] =

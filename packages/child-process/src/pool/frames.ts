@@ -1,6 +1,6 @@
 import { type Kind, kind, type Message, type Value } from './messages.ts';
 
-/** length of what follows the head (u32), kind (u8), id (u32); then bytes, or JSON. Little endian. */
+/** Length of the body (u32), kind (u8), id (u32); then the body: bytes, or JSON. Little endian. */
 const headBytes = 9;
 
 export function encodeFrames(batch: readonly Message[]): Uint8Array[] {
@@ -10,15 +10,15 @@ export function encodeFrames(batch: readonly Message[]): Uint8Array[] {
     head.writeUInt32LE(body.length, 0);
     head.writeUInt8(frameKind, 4);
     head.writeUInt32LE(id, 5);
-    // Small ones in one piece: each piece is an iovec of its own.
+    // Small frames are sent in one piece: each piece takes an iovec.
     if (body.length < 4_096) return [Buffer.concat([head, body])];
     return [head, body];
   });
 }
 
-/** Puts frames together from chunks that end anywhere. */
+/** Assembles frames from chunks with arbitrary boundaries. */
 export class FrameDecoder {
-  /** The most bytes of a frame's body. */
+  /** Max bytes of a frame's body. */
   limit: number;
   #chunks: Buffer[] = [];
   #length = 0;
@@ -29,7 +29,7 @@ export class FrameDecoder {
     this.#onMessage = onMessage;
   }
 
-  /** @throws {RangeError} a frame exceeds the limit @throws {SyntaxError} it holds no JSON */
+  /** @throws {RangeError} if a frame exceeds the limit @throws {SyntaxError} if it contains invalid JSON */
   write(chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#length += chunk.length;

@@ -4,7 +4,7 @@ import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
 import { clearTimeout, setTimeout } from '../node/timers.ts';
 
-/** `timeout`: the clock runs from the call, as in Node. */
+/** Implements `timeout`: it runs from the call, as in Node. */
 export function killAfter(
   child: PoolChild,
   { timeout, killSignal }: PoolSpawnOptions,
@@ -20,7 +20,7 @@ export function killAfter(
   child.once('exit', stop).once('close', stop);
 }
 
-/** `signal`: kills the child and emits Node's AbortError. */
+/** Implements `signal`: kills the child and emits Node's AbortError. */
 export function killWhenAborted(child: PoolChild, { signal, killSignal }: PoolSpawnOptions): void {
   if (signal) killOnAbort(child as unknown as ChildProcess, signal, killSignal);
 }

@@ -1,4 +1,4 @@
-/** What travels between the pool and a worker: a kind, the child's number, and a value. */
+/** Kinds of messages between the pool and a worker. A message is a kind, the child's number, and a value. */
 export const kind = {
   // Pool to worker.
   spawn: 1,
@@ -26,14 +26,14 @@ export const kind = {
 
 export type Kind = (typeof kind)[keyof typeof kind];
 
-/** Bytes for `stdin`, `stdout` and `stderr`; for all others something JSON can hold. */
+/** Bytes for `stdin`, `stdout` and `stderr`; a JSON value for all others. */
 export type Value = Uint8Array | string | number | object | null | undefined;
 
 export type Message = [kind: Kind, id: number, value?: Value];
 
 export type Post = (kind: Kind, id: number, value?: Value) => void;
 
-/** The value of `spawn`: what node:child_process in the worker is called with. */
+/** The value of `spawn`: the arguments for node:child_process in the worker. */
 export interface SpawnRequest {
   file: string;
   args: string[];
@@ -52,7 +52,7 @@ export interface SpawnRequest {
 }
 
 /** The value of `failed`, `error` and `stdinError`: an Error without its stack, which belongs to the worker. */
-export interface ErrorFacts {
+export interface SerializedError {
   message: string;
   code?: string;
   errno?: number;
@@ -61,11 +61,11 @@ export interface ErrorFacts {
   spawnargs?: string[];
 }
 
-/** Bytes of one stream that may be under way before its reader has taken any: what a paused reader costs at most. */
+/** Bytes of one stream that may be in transit before its reader takes any: the max cost of a paused reader. */
 export const windowBytes: number = 256 * 1024;
 
-export function errorFacts(error: NodeJS.ErrnoException): ErrorFacts {
+export function serializeError(error: NodeJS.ErrnoException): SerializedError {
   const { message, code, errno, syscall, path } = error;
-  const { spawnargs } = error as ErrorFacts;
+  const { spawnargs } = error as SerializedError;
   return { message, code, errno, syscall, path, spawnargs };
 }

@@ -4,15 +4,15 @@ import { PoolError } from './errors.ts';
 import { findWorkerFile } from './find-worker-file.ts';
 import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
 
-/** How bytes travel from a worker to the pool: `process.send`, or one Unix socket for each worker. */
+/** The transport of bytes from a worker to the pool: `process.send`, or one Unix socket per worker. */
 export type Transport = 'send' | 'socket';
 
 export interface PoolOptions {
-  /** Worker processes. @default the number of cores */
+  /** Number of worker processes. @default the number of cores */
   size?: number;
-  /** The runtime of the workers; a path of Node or Bun. @default the runtime of this process */
+  /** The runtime of the workers, or a path to Node or Bun. @default the runtime of this process */
   runtime?: 'node' | 'bun' | (string & {});
-  /** @default 'send'; 'socket' on Deno, which has no other */
+  /** @default 'send'; 'socket' on Deno, which supports no other */
   transport?: Transport;
   /** @default 'least-busy' */
   balance?: Balance;

@@ -1,7 +1,7 @@
 import type { Kind, Message, Value } from './messages.ts';
 import { setImmediate } from '../node/timers.ts';
 
-/** Messages of one turn of the event loop leave together: a short child makes five of them, often in two turns. */
+/** Sends the messages of one turn of the event loop together: a short child makes five of them, often in two turns. */
 export class Outbox {
   #waiting: Message[] = [];
   readonly #deliver: (batch: Message[]) => void;

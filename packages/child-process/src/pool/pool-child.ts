@@ -2,22 +2,28 @@ import { EventEmitter } from 'node:events';
 import { signalName, validSignal } from '../plan/signals.ts';
 import { ChildInput } from './child-input.ts';
 import { ChildOutput } from './child-output.ts';
-import { type ErrorFacts, type Kind, kind, type SpawnRequest, type Value } from './messages.ts';
+import {
+  type Kind,
+  kind,
+  type SerializedError,
+  type SpawnRequest,
+  type Value,
+} from './messages.ts';
 
-/** What a child needs of the worker it runs in. */
+/** The worker of a child, as far as the child uses it. */
 export interface ChildHost {
   post(kind: Kind, id: number, value?: Value): void;
-  /** The child needs its worker no more. */
+  /** Called when the child no longer needs its worker. */
   release(child: PoolChild): void;
-  /** The process has ended; its output may still be read, or held open by processes of its own. */
+  /** The process has ended; its output may still be read, or held open by its own child processes. */
   hasExited(child: PoolChild): void;
-  /** Whether the child keeps this process alive has changed. */
+  /** Called when `isRef` of a child changes. */
   refChanged(): void;
 }
 
 /**
- * A process that runs in one of the pool's workers, in the shape of node:child_process's ChildProcess.
- * `pid` is undefined until 'spawn', because the answer comes from another process.
+ * A process that runs in one of the pool's workers, in the shape of node:child_process's ChildProcess. `pid` is undefined
+ * until 'spawn', because it comes from another process.
  */
 export class PoolChild extends EventEmitter {
   readonly stdin: ChildInput | null;
@@ -32,7 +38,7 @@ export class PoolChild extends EventEmitter {
   exitCode: number | null = null;
   signalCode: NodeJS.Signals | null = null;
   killed = false;
-  /** Its number in the conversation with the worker. */
+  /** The child's number in messages. */
   readonly id: number;
   #host: ChildHost | undefined;
   #isRef = true;
@@ -61,7 +67,7 @@ export class PoolChild extends EventEmitter {
     this.stdio = [this.stdin, this.stdout, this.stderr, undefined, undefined];
   }
 
-  /** There is no process any more. */
+  /** True once the process has ended or failed to start. */
   get isOver(): boolean {
     return this.#hasExited;
   }
@@ -70,7 +76,7 @@ export class PoolChild extends EventEmitter {
     return this.#isRef;
   }
 
-  /** @returns whether there was a process to send it to @throws {TypeError} ERR_UNKNOWN_SIGNAL */
+  /** @returns true if there was a process to send it to @throws {TypeError} ERR_UNKNOWN_SIGNAL */
   kill(signal: NodeJS.Signals | number = 'SIGTERM'): boolean {
     const name = checkSignal(signal);
     if (this.#host === undefined || this.#hasExited) return false;
@@ -93,12 +99,12 @@ export class PoolChild extends EventEmitter {
     if (!this.killed) this.kill();
   }
 
-  /** For the pool: the child starts in this worker. */
+  /** Called by the pool: the child starts in this worker. */
   attach(host: ChildHost): void {
     this.#host = host;
   }
 
-  /** For the pool: the worker reported something. */
+  /** Called by the pool with a message of the worker. */
   receive(messageKind: Kind, value: Value): void {
     switch (messageKind) {
       case kind.spawned:
@@ -121,32 +127,35 @@ export class PoolChild extends EventEmitter {
         this.stdin?.credit(value as number);
         break;
       case kind.stdinError:
-        this.stdin?.fail(value as ErrorFacts);
+        this.stdin?.fail(value as SerializedError);
         break;
       case kind.exit:
         this.#exit(...(value as [number | null, NodeJS.Signals | null]));
         break;
       case kind.error:
-        this.emit('error', rebuildError(value as ErrorFacts));
+        this.emit('error', rebuildError(value as SerializedError));
         break;
       case kind.failed:
-        this.#fail(rebuildError(value as ErrorFacts));
+        this.#fail(rebuildError(value as SerializedError));
         break;
     }
   }
 
-  /** For the pool: the worker is gone, and whatever was not reported by now never will be. */
+  /** Called by the pool: the worker is gone, and its remaining events will never arrive. */
   abandon(error: Error): void {
-    this.cut();
+    this.detach();
     this.#hasExited = true;
     this.#emitError(error);
     this.#closeWhenDone();
   }
 
-  /** For the pool: nothing more is wanted of the child. Its output closes without 'end': nobody must take it for the whole. */
-  cut(): void {
+  /**
+   * Called by the pool to drop the child. Its output closes without 'end', so that a reader does not mistake it for
+   * complete.
+   */
+  detach(): void {
     this.#host = undefined;
-    // Without an error, as nobody listens for one there.
+    // Without an error, because these streams may have no listener for it.
     for (const stream of [this.stdin, this.stdout, this.stderr]) stream?.destroy();
   }
 
@@ -170,14 +179,14 @@ export class PoolChild extends EventEmitter {
     this.stdin?.destroy();
     this.emit('exit', code, signal);
     this.#host?.hasExited(this);
-    // Output nobody looked at must not hold back 'close'.
+    // Unread output must not hold back 'close'.
     for (const stream of [this.stdout, this.stderr]) {
       if (stream?.readableFlowing === null && !stream.readableDidRead) stream.resume();
     }
     this.#closeWhenDone();
   }
 
-  /** There never was a process: 'error' and 'close' without 'exit', as in Node. */
+  /** The process never started: 'error' and 'close' without 'exit', as in Node. */
   #fail(error: NodeJS.ErrnoException): void {
     this.exitCode = error.errno ?? -1;
     this.#hasExited = true;
@@ -190,7 +199,7 @@ export class PoolChild extends EventEmitter {
     this.#closeWhenDone();
   }
 
-  /** An error that is thrown because nobody listens must not interrupt the pool's bookkeeping. */
+  /** Deferred, because an error without a listener is thrown and must not interrupt the pool's bookkeeping. */
   #emitError(error: Error): void {
     process.nextTick(() => this.emit('error', error));
   }
@@ -208,8 +217,8 @@ export class PoolChild extends EventEmitter {
   }
 }
 
-function rebuildError({ message, ...facts }: ErrorFacts): NodeJS.ErrnoException {
-  // Bun's wording differs; the facts are the same.
+function rebuildError({ message, ...facts }: SerializedError): NodeJS.ErrnoException {
+  // Bun words it differently; the other fields are the same.
   const text =
     facts.syscall?.startsWith('spawn') && facts.code ? `${facts.syscall} ${facts.code}` : message;
   return Object.assign(new Error(text), facts);

@@ -6,15 +6,15 @@ import type { ChildHost, PoolChild } from './pool-child.ts';
 import type { WorkerLink } from './worker-link.ts';
 
 export interface WorkerListener {
-  /** The worker is gone; its children have been told. */
+  /** The worker is gone; its children have been notified. */
   onDown(worker: PoolWorker): void;
-  /** A child has ended, or needs the worker no more. */
+  /** A child has ended, or no longer needs the worker. */
   onProgress(): void;
 }
 
 /** One worker process and the children that run in it. */
 export class PoolWorker implements ChildHost {
-  /** It has been up: that it ends now is an accident, not a reason to believe it cannot start at all. */
+  /** True once the worker was up: an exit after that does not count as a failed start. */
   isReady = false;
   readonly #children = new Map<number, PoolChild>();
   readonly #link: WorkerLink;
@@ -47,7 +47,7 @@ export class PoolWorker implements ChildHost {
     return this.#children.size;
   }
 
-  /** Some of its children must be waited for: to the last of their output, or only until they have ended. */
+  /** True if one of its children must be waited for: until its output is read, or only until it has ended. */
   isAwaited(untilTheyEnd: boolean): boolean {
     return [...this.#children.values()].some(
       (child) => child.isRef && !(untilTheyEnd && child.isOver),
@@ -75,7 +75,7 @@ export class PoolWorker implements ChildHost {
     this.#listener.onProgress();
   }
 
-  /** An idle worker keeps nobody alive; a running child does, unless it was unref'ed. */
+  /** An idle worker does not keep this process alive; a running child does, unless it was unref'ed. */
   refChanged(): void {
     const isRef = [...this.#children.values()].some((child) => child.isRef);
     if (isRef === this.#isRef) return;
@@ -88,9 +88,9 @@ export class PoolWorker implements ChildHost {
     for (const child of this.#children.values()) child.kill(signal);
   }
 
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   async end(): Promise<void> {
-    for (const child of this.#children.values()) child.cut();
+    for (const child of this.#children.values()) child.detach();
     this.#children.clear();
     this.#link.setRef(true);
     this.#link.end();
@@ -105,7 +105,7 @@ export class PoolWorker implements ChildHost {
     try {
       this.#children.get(id)?.receive(messageKind, value);
     } catch (error) {
-      // A listener's error: other messages of the same batch are for other children, and must reach them.
+      // Rethrown later, because other messages of the batch must reach their children despite a listener's error.
       process.nextTick(() => {
         throw error;
       });
@@ -133,8 +133,8 @@ export class PoolWorker implements ChildHost {
   }
 
   /**
-   * Its children are in its process group, except detached ones, which are meant to outlive it. Only once: when the
-   * worker is gone and its group is, the number may be another's, as it is where a process has it.
+   * Kills the worker's process group, which contains its children except detached ones, which are meant to outlive it. Runs
+   * only once: after the worker and its group are gone, the number may be reused, which is the case if a process has it.
    */
   #killGroup(): void {
     if (this.pid === undefined || this.#isGroupKilled) return;
@@ -146,7 +146,7 @@ export class PoolWorker implements ChildHost {
   }
 }
 
-/** Whether there is such a process, or such a group. */
+/** Returns false if the process or group does not exist. */
 function isSignalled(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(pid, signal);

@@ -6,19 +6,19 @@ import type { ResolvedPoolOptions } from './options.ts';
 import { PoolChild } from './pool-child.ts';
 import { PoolWorker } from './pool-worker.ts';
 
-/** A worker that cannot even start is retried at growing intervals. */
+/** Retry intervals, growing, for a worker that fails during start-up. */
 const firstRetryMs = 100;
 const lastRetryMs = 5_000;
 
 export interface CloseOptions {
   /**
    * Sent to the children that are still running; close then does not wait for output that their own children hold open.
-   * @default none: close waits for all of it
+   * @default none: close waits for all output
    */
   killSignal?: NodeJS.Signals;
 }
 
-/** The workers of one pool: hands out children, replaces workers that died. */
+/** Manages the workers of one pool: distributes children, replaces workers that died. */
 export class ProcessPool {
   readonly #options: ResolvedPoolOptions;
   readonly #pick: Pick;

@@ -3,14 +3,14 @@ import { delimiter, join } from 'node:path';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { PoolError } from './errors.ts';
 
-/** The program the workers run on. */
+/** The program that runs the workers. */
 export interface Runtime {
   path: string;
   engine: 'node' | 'bun';
 }
 
 export const ownEngine: Runtime['engine'] = process.versions['bun'] === undefined ? 'node' : 'bun';
-/** Deno claims to be Node, but a worker cannot run on its program. */
+/** Deno reports a Node version, but cannot run the worker's program. */
 export const isDeno: boolean = process.versions['deno'] !== undefined;
 const probeTimeoutMs = 10_000;
 
@@ -36,7 +36,10 @@ function findOnPath(program: string): string {
   );
 }
 
-/** Node says `v24.1.0`, Bun says `1.4.5`. A worker on anything else would fail later and less clearly. */
+/**
+ * Identifies the runtime: Node prints `v24.1.0`, Bun `1.4.5`. On any other, a worker would fail later with a less clear
+ * error.
+ */
 function askEngine(path: string): Runtime['engine'] {
   let answer: string;
   try {

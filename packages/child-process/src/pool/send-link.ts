@@ -6,7 +6,7 @@ import { ownEngine } from './runtime.ts';
 import type { LinkListener, WorkerLink } from './worker-link.ts';
 import { setTimeout } from '../node/timers.ts';
 
-/** 'disconnect' follows 'exit' at once; if a runtime omits it, the children must not wait forever. */
+/** 'disconnect' follows 'exit' immediately; if a runtime omits it, the children must not wait forever. */
 const disconnectGraceMs = 1_000;
 
 export function openSendLink(
@@ -19,7 +19,7 @@ export function openSendLink(
     execArgv: [],
     serialization,
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-    // A process group of its own: whatever it starts can be ended with it, whenever and however it ends.
+    // Its own process group, so that all its children can be killed with it, whenever and however it ends.
     detached: true,
     env: { ...process.env, REDLINE_POOL_SERIALIZATION: serialization },
   });
@@ -30,14 +30,14 @@ export function openSendLink(
     listener.onDown(cause);
   };
   child.on('message', (batch) => decodeBatch(batch, listener.onMessage));
-  // Not 'exit': messages that were under way may still be read after it.
+  // Not 'exit': messages in transit may still be read after it.
   child.on('disconnect', () => down());
   child.on('exit', () => setTimeout(down, disconnectGraceMs));
   child.on('error', (error) => {
     if (child.pid === undefined || !child.connected) down(error);
   });
   const outbox = new Outbox((batch) => {
-    // A worker that is gone is reported by 'disconnect'; the callback keeps it from being an 'error' as well.
+    // 'disconnect' reports a worker that is gone; the callback prevents an additional 'error'.
     if (child.connected) child.send(encodeBatch(batch, serialization), () => {});
   });
   return {

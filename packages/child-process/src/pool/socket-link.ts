@@ -11,12 +11,12 @@ import { Outbox } from './outbox.ts';
 import type { ResolvedPoolOptions } from './options.ts';
 import type { LinkListener, WorkerLink } from './worker-link.ts';
 
-/** What the first frame holds: the secret, as JSON. */
+/** Max bytes of the first frame: the secret, as JSON. */
 const greetingBytes = 256;
 
 /**
- * One Unix socket for one worker, in a folder that only this user may enter: the kernel turns everybody else away, which
- * it would not for an abstract name. The secret in the first frame tells the worker from other programs of this user.
+ * One Unix socket per worker, in a folder accessible only to this user: the kernel rejects all other users, which it would
+ * not do for an abstract name. The secret in the first frame distinguishes the worker from other programs of this user.
  */
 export class SocketLink implements WorkerLink {
   readonly process: ChildProcess;
@@ -26,7 +26,7 @@ export class SocketLink implements WorkerLink {
   readonly #server: Server;
   readonly #outbox = new Outbox((batch) => this.#deliver(batch));
   readonly #candidates = new Set<Socket>();
-  /** Of the candidate that knew the secret. */
+  /** The socket of the candidate with the right secret. */
   #socket: Socket | undefined;
   #early: Message[] = [];
   #isRef = true;
@@ -51,7 +51,7 @@ export class SocketLink implements WorkerLink {
     });
     this.process.on('error', (error) => this.#down(error));
     this.process.on('exit', () => {
-      // Before the child connects, no socket exists whose end would report this.
+      // Before the child connects, only its exit can report this: the socket does not exist yet.
       if (this.#socket === undefined) this.#down();
     });
   }
@@ -73,7 +73,7 @@ export class SocketLink implements WorkerLink {
     else this.#socket.end();
   }
 
-  /** Reads the first frame of somebody who has dialled, and the others if that is the worker. */
+  /** Reads the first frame of a new connection, and further frames if it is the worker. */
   #greet(candidate: Socket): void {
     this.#candidates.add(candidate);
     candidate.on('close', () => this.#candidates.delete(candidate));
@@ -89,7 +89,7 @@ export class SocketLink implements WorkerLink {
       try {
         decoder.write(chunk);
       } catch {
-        // Not a frame: a stranger.
+        // Not a frame: another program connected.
         candidate.destroy();
       }
     });

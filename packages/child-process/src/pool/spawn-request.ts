@@ -5,24 +5,24 @@ import type { SpawnRequest } from './messages.ts';
 
 export type PoolStdio = 'pipe' | 'ignore' | 'inherit';
 
-/** What node:child_process's `spawn` takes, as far as it can be asked of another process. */
+/** The options of node:child_process's `spawn` that can be passed to another process. */
 export interface PoolSpawnOptions {
-  /** @default that of this process at the call */
+  /** @default this process's at the call */
   cwd?: string | URL;
-  /** @default the environment the pool was created in */
+  /** @default the environment in which the pool was created */
   env?: NodeJS.ProcessEnv;
   argv0?: string;
-  /** `inherit` gives the child what this process has. @default 'pipe' */
+  /** `inherit` gives the child this process's descriptors. @default 'pipe' */
   stdio?: PoolStdio | (PoolStdio | null | undefined)[];
   /** @default false */
   shell?: boolean | string;
   uid?: number;
   gid?: number;
-  /** A session of its own, in which it outlives its worker. @default false */
+  /** Starts a new session, in which it outlives its worker. @default false */
   detached?: boolean;
   windowsHide?: boolean;
   windowsVerbatimArguments?: boolean;
-  /** Sends `killSignal` after so many milliseconds; 0 never. @default 0 */
+  /** Sends `killSignal` after this many milliseconds; 0 is never. @default 0 */
   timeout?: number;
   /** @default 'SIGTERM' */
   killSignal?: NodeJS.Signals | number;

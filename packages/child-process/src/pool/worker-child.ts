@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import {
-  errorFacts,
+  serializeError,
   type Kind,
   kind,
   type Post,
@@ -11,7 +11,7 @@ import {
   windowBytes,
 } from './messages.ts';
 
-/** In the worker: one child, and what the pool requests for it. */
+/** Runs in the worker: one child, and the pool's requests for it. */
 export class WorkerChild {
   readonly #id: number;
   readonly #post: Post;
@@ -66,7 +66,7 @@ export class WorkerChild {
     const [id, post] = [this.#id, this.#post];
     child.on('error', (error) => {
       if (child.pid === undefined) this.#fail(error);
-      else post(kind.error, id, errorFacts(error));
+      else post(kind.error, id, serializeError(error));
     });
     if (child.pid === undefined) return;
     this.#child = child;
@@ -75,16 +75,16 @@ export class WorkerChild {
     child.on('close', this.#onDone);
     this.#stdoutCredit = this.#forward(child.stdout, kind.stdout, kind.stdoutEnd);
     this.#stderrCredit = this.#forward(child.stderr, kind.stderr, kind.stderrEnd);
-    child.stdin?.on('error', (error) => post(kind.stdinError, id, errorFacts(error)));
+    child.stdin?.on('error', (error) => post(kind.stdinError, id, serializeError(error)));
   }
 
   #fail(error: Error): void {
-    this.#post(kind.failed, this.#id, errorFacts(error));
-    // Not at once: the constructor may still be running, and nobody knows this child yet.
+    this.#post(kind.failed, this.#id, serializeError(error));
+    // Deferred: the constructor may still be running, and this child is not registered yet.
     process.nextTick(this.#onDone);
   }
 
-  /** Reads no further than the pool has room for. @returns a function that reports more room */
+  /** Reads only as much as the pool has room for. @returns a function that reports more room */
   #forward(
     output: Readable | null,
     chunkKind: Kind,

@@ -1,6 +1,6 @@
 /**
- * The worker's program: it lies beside this file, with the same ending. CommonJS, as Jest makes it of the package, has no
- * import.meta; a bundle has no `__filename`, or that of the bundle.
+ * Path of the worker's program, next to this file, with the same extension. CommonJS, because the package compiled by Jest
+ * lacks import.meta; in a bundle, `__filename` is missing or is the bundle's.
  */
 export declare const workerFile: string | undefined;
 const ending = /worker-file\.c([jt]s)$/;
@@ -8,5 +8,5 @@ exports.workerFile =
   typeof __filename === 'string' && ending.test(__filename)
     ? __filename.replace(ending, 'worker.$1')
     : undefined;
-// What compiles the importers to CommonJS imports `default`, which Node takes for all of it.
+// Compilers that turn the importers into CommonJS import `default`, which Node sets to the whole module.
 exports.default = exports;

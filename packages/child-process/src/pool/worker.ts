@@ -1,4 +1,4 @@
-// What a worker of the pool runs, on Node or on Bun: starts children when told, and reports what they do.
+// Program of a pool worker, on Node or Bun: starts children on request, and reports their events.
 import { connect } from 'node:net';
 import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
@@ -7,7 +7,7 @@ import { Outbox } from './outbox.ts';
 import { WorkerChild } from './worker-child.ts';
 
 const { REDLINE_POOL_ADDRESS, REDLINE_POOL_SECRET, REDLINE_POOL_SERIALIZATION } = process.env;
-// Not for the children.
+// Removed, so that children do not inherit them.
 for (const name of ['ADDRESS', 'SECRET', 'SERIALIZATION'])
   delete process.env[`REDLINE_POOL_${name}`];
 for (const name of ['FD', 'SERIALIZATION_MODE']) delete process.env[`NODE_CHANNEL_${name}`];
@@ -51,7 +51,7 @@ function openSocket(address: string): Post {
   return (messageKind, id, value) => outbox.post(messageKind, id, value);
 }
 
-/** The pool is gone, in order or not: no child may be left, except detached ones. The worker leads the group. */
+/** The pool is gone, in order or not: kills all children except detached ones. The worker leads the group. */
 function endEverything(): void {
   try {
     process.kill(-process.pid, 'SIGKILL');

@@ -51,6 +51,21 @@ export const stdio: Behaviours = {
     const child = cp.spawn('echo', ['x'], { stdio: [] });
     return [shapeOf(child.stdio), await outcome(child)];
   },
+  'the end of stdin comes after "spawn"': async (cp) => {
+    const logs = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const child = cp.spawn('cat', [], { stdio: ['pipe', 'ignore', 'ignore'] });
+        const log: string[] = [];
+        child.on('spawn', () => log.push('spawn'));
+        child.stdin!.on('finish', () => log.push('finish'));
+        child.stdin!.on('close', () => log.push('close'));
+        child.stdin!.end('x', () => log.push('ended'));
+        await settled(child);
+        return log.join();
+      }),
+    );
+    return [...new Set(logs)];
+  },
   'negative numbers are pipes': async (cp) => {
     const child = cp.spawn('echo', ['x'], { stdio: ['ignore', -1, 'ignore'] });
     return [shapeOf(child.stdio), await outcome(child)];

@@ -105,6 +105,8 @@ export function blockUntilEnded(child: ChildProcess): void {
   // Node takes the status in its loop. The engine does so on a thread, which may be late on a busy machine.
   if (handleClass(child) === handleClass(new ChildProcess())) return;
   for (let waitedMs = 0; waitedMs < 5_000 && stateOf(pid) === 'zombie'; waitedMs++) block(1);
+  // It reports the status once it has taken it.
+  block(3);
 }
 
 function handleClass(child: ChildProcess): unknown {

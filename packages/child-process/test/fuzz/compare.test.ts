@@ -39,9 +39,19 @@ describe('two sets of recordings', () => {
 
   test('make a difference of what most recordings of the engine have', () => {
     const once = foreign([{ out: 'a' }], [{ out: 'a' }, { out: 'b' }, { out: 'a' }]);
-    assert.deepEqual(reproduced(once, 3), []);
+    const node = [{ out: 'a' }, { out: 'a' }];
+    assert.deepEqual(reproduced(once, 3, node), []);
     const mostly = foreign([{ out: 'a' }], [{ out: 'c' }, { out: 'b' }, { out: 'a' }]);
-    assert.equal(reproduced(mostly, 3).length, 2);
+    assert.equal(reproduced(mostly, 3, node).length, 2);
+  });
+
+  test('ignore outcomes that are new in most runs of Node as well', () => {
+    const runs = (length: number, from: number) =>
+      Array.from({ length }, (_, run) => ({ out: `${from + run} bytes`, exit: '0' }));
+    const node = runs(60, 0);
+    const engine = runs(20, 100).map((recording) => ({ ...recording, exit: '1' }));
+    const lists = reproduced(foreign(node, engine), 20, node).map(({ list }) => list);
+    assert.deepEqual([...new Set(lists)], ['exit']);
   });
 });
 

@@ -30,11 +30,29 @@ export function foreign(node: readonly Recording[], engine: readonly Recording[]
   return found;
 }
 
-/** The lists that are never Node's in most recordings: with several outcomes of their own, or one. */
-export function reproduced(found: readonly Foreign[], recordings: number): Foreign[] {
+/**
+ * The lists whose outcomes, one or several, differ from all of Node's in most recordings of the engine. Where an outcome of Node is
+ * new in most runs, such as how many bytes each of two readers of one output gets, that of the engine may be new as often.
+ */
+export function reproduced(
+  found: readonly Foreign[],
+  recordings: number,
+  node: readonly Recording[],
+): Foreign[] {
   const times = new Map<string, number>();
   for (const one of found) times.set(one.list, (times.get(one.list) ?? 0) + one.times);
-  return found.filter(({ list }) => times.get(list)! > recordings / 2);
+  return found.filter(({ list }) => {
+    const share = times.get(list)! / recordings;
+    return share > 1 / 2 && share > newShare(list, recordings, node);
+  });
+}
+
+/* The probability that a run of Node has a new outcome is the share of those that came once (Good-Turing), plus two standard errors. */
+function newShare(list: string, recordings: number, node: readonly Recording[]): number {
+  if (node.length === 0) return 0;
+  const once = [...count(list, node).values()].filter((times) => times === 1).length;
+  const share = once / node.length;
+  return share + 2 * Math.sqrt((share * (1 - share)) / recordings);
 }
 
 /** How often each outcome of a list came. */

@@ -51,7 +51,7 @@ export async function confirm(
     // A crash is an outcome too, and so is a process that hangs.
     else if (recording === undefined) into.push({ process: 'said nothing' });
   };
-  const usual = () => reproduced(foreign(node, redline), redline.length);
+  const usual = () => reproduced(foreign(node, redline), redline.length, node);
   for (let attempts = 0, round = 0; node.length < enough || redline.length < enough; round++) {
     if (attempts >= ATTEMPTS) return 'unknown';
     const atOnce = AT_ONCE[round % AT_ONCE.length]!;
@@ -67,13 +67,35 @@ export async function confirm(
   while (usual().length > 0 && node.length < most) {
     await Promise.all(Array.from({ length: AT_MOST_ONCE }, () => repeat(engines.node, node)));
   }
-  const known = await alone(program, usual(), engines, folder, enough);
+  const known = [
+    ...(await alone(program, usual(), engines, folder, enough)),
+    ...(usual().length === 0 ? [] : await busy(program, engines, folder, enough)),
+  ];
   const found = reproduced(
     usual().filter(({ list, outcome }) => !known.some((recording) => recording[list] === outcome)),
     redline.length,
+    node,
   );
   if (found.length > 0) return { program, found, node, redline };
   return foreign(node, redline).length === 0 ? 'same' : 'rare';
+}
+
+/**
+ * Node's recordings with an event loop that gets the end of a child and that of its outputs together. The engine's thread waits for
+ * both, and on a busy machine it reports them together to a loop that is not.
+ */
+async function busy(
+  program: Program,
+  engines: Engines,
+  folder: string,
+  times: number,
+): Promise<Recording[]> {
+  const recordings: Recording[] = [];
+  for (let run = 0; run < times; run++) {
+    const recording = (await record(engines.node, [program], folder, 'busy')).get(program.seed);
+    if (recording) recordings.push(recording);
+  }
+  return recordings;
 }
 
 /**

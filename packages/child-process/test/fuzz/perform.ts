@@ -1,4 +1,4 @@
-// `node perform.ts ENGINE FOLDER`: runs the programs that stdin holds as JSON, and prints what became of each.
+// `node perform.ts ENGINE FOLDER [busy]`: runs the programs that stdin holds as JSON, and prints what became of each.
 import type { ChildProcess } from 'node:child_process';
 import { openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,10 +22,12 @@ const LATE_MS = 900;
 const AFTER_EXIT_MS = 120;
 /** What follows 'close'. */
 const REST_MS = 50;
+/** The end of a child and that of its output are some 0.1 ms apart, and more on a busy machine. */
+const BUSY_MS = 20;
 /** `maxBuffer` of those that have none. */
 const MOST_BY_DEFAULT = 1024 * 1024;
 
-const [engine, folder] = process.argv.slice(2) as [string, string];
+const [engine, folder, loop] = process.argv.slice(2) as [string, string, string?];
 const cp = (await import(engine)) as Module;
 const programs = JSON.parse(await text(process.stdin)) as Program[];
 let files = 0;
@@ -42,6 +44,8 @@ interface Performance {
   /** Notes how the child and its streams are left. */
   readonly finish: () => void;
 }
+
+if (loop === 'busy') setInterval(block, BUSY_MS / 4).unref();
 
 const isAlone = programs.some((program) => program.isAlone);
 // Of programs that do not run alone, it does not matter what keeps the process.
@@ -205,6 +209,11 @@ function entries(stdio: readonly string[]): unknown[] {
   return stdio.map((entry) =>
     entry === 'file' ? openSync(join(folder, `file-${files++}`), 'a+') : entry,
   );
+}
+
+function block(): void {
+  const end = performance.now() + BUSY_MS;
+  while (performance.now() < end);
 }
 
 /** Once the child runs or has failed. */

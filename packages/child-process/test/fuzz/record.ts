@@ -13,17 +13,21 @@ const PROGRAM_MS = 35_000;
 /** Recordings by seed: none of a program whose process ended without one, `null` of one that time was too short for. */
 export type Recordings = Map<number, Recording | null>;
 
-/** Runs programs on the module `engine`: one process for all of them, and one for each that runs alone. */
+/**
+ * Runs programs on the module `engine`: one process for all of them, and one for each that runs alone.
+ * @param loop `'busy'`: with an event loop that is mostly blocked, so that it gets events together
+ */
 export async function record(
   engine: string,
   programs: readonly Program[],
   folder: string,
+  loop: 'idle' | 'busy' = 'idle',
 ): Promise<Recordings> {
   const together = programs.filter(({ isAlone }) => !isAlone);
   const groups = [together, ...programs.filter(({ isAlone }) => isAlone).map((one) => [one])];
   const found: Recordings = new Map();
   for (const group of groups.filter(({ length }) => length > 0)) {
-    for (const [seed, recording] of await perform(engine, group, folder)) {
+    for (const [seed, recording] of await perform([engine, folder, loop], group)) {
       found.set(seed, recording);
     }
   }
@@ -31,14 +35,13 @@ export async function record(
 }
 
 async function perform(
-  engine: string,
+  options: readonly string[],
   programs: readonly Program[],
-  folder: string,
 ): Promise<Recordings> {
   // A process group of its own: by that it knows its children from those of others.
   const child = spawn(
     process.execPath,
-    ['--no-warnings', join(import.meta.dirname, 'perform.ts'), engine, folder],
+    ['--no-warnings', join(import.meta.dirname, 'perform.ts'), ...options],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
       detached: true,

@@ -16,13 +16,13 @@ import { refuseUnknown } from '../validate.ts';
 
 export interface ExpressDeferOptions {
   /**
-   * The id of a request, for the context of its jobs.
+   * Returns the id of a request, for the context of its jobs.
    * @default request.id, if something has set it
    */
   requestId?: (request: IncomingMessage) => string | undefined;
 }
 
-/** What Express, Connect and `node:http` itself call. */
+/** The signature that Express, Connect and `node:http` itself call. */
 export type Middleware = (
   request: IncomingMessage,
   response: ServerResponse,

@@ -26,7 +26,7 @@ import {
 export interface FastifyDeferOptions {
   deferrer: Deferrer;
   /**
-   * Close the deferrer with the app: drain, then journal the rest.
+   * Closes the deferrer with the app: drains, then journals the rest.
    * @default true
    */
   closeWithApp?: boolean;
@@ -79,7 +79,7 @@ class FastifyHost implements ScopeHost {
     return factsOf(this.#request.headers, this.#request.id);
   }
 
-  /** The handler has sent its payload: a stream goes on in the request's context. */
+  /** Called when the handler has sent its payload: a stream continues in the request's context. */
   sends(payload: unknown): void {
     this.#isSent = !isStream(payload);
   }
@@ -110,7 +110,7 @@ class HeldPayload implements HeldReply {
 
   released(error: unknown): void {
     const next = this.#next;
-    // What comes now was waited for. A later hook, or a stream, may have more to wait for.
+    // The jobs so far have been waited for. A later hook, or a stream, may have more to wait for.
     this.#held.open();
     if (error === undefined) next(null, this.#payload);
     else next(error as Error);
@@ -119,7 +119,7 @@ class HeldPayload implements HeldReply {
 
 /**
  * Adds the hooks to an instance at once, for code that cannot register a plugin: before any route is added. Returns the
- * first of them, for who can have it called even earlier.
+ * first of them, for callers that can run it even earlier.
  */
 export function attachToFastify(
   app: FastifyInstance,
@@ -133,13 +133,13 @@ export function attachToFastify(
   };
   app.addHook('onRequest', passingAll<onRequestHookHandler>(open));
 
-  // A body is read, and a hook goes on, in a context that is not the request's.
+  // A body is read, and a hook continues, in a context that is not the request's.
   const reenter: preValidationHookHandler = (request, _reply, next) => {
     enter((request as Hosted)[hostOf]?.scope, next);
   };
   app.addHook('preValidation', passingAll(reenter));
 
-  // The payload is made and nothing has left: the cheapest place to wait for a write.
+  // The payload is ready and nothing has left: the cheapest place to wait for a write.
   app.addHook('onSend', (request, reply, payload, next) => {
     const host = (request as Hosted)[hostOf];
     if (host === undefined) return next(null, payload);

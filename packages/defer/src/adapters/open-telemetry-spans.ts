@@ -3,14 +3,14 @@ import { context, SpanKind, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { DeferContext, Delivery, JobSpans } from '../sink.ts';
 import { messageOf, typeOf } from '../thrown.ts';
 
-/** As many as SDKs keep of one span. */
-const mostLinks = 128;
+/** SDKs keep this many links of one span. */
+const maxLinks = 128;
 
-/* The names the conventions have for systems, where they are not those of the sinks. */
+/* Names of systems in the conventions, where they differ from those of the sinks. */
 const systems: Readonly<Record<string, string>> = { sqs: 'aws_sqs', sns: 'aws.sns' };
 
 /**
- * Spans by the semantic conventions for messaging: `process NAME` around each run of a job in this process, and
+ * Creates spans by the semantic conventions for messaging: `process NAME` around each run of a job in this process, and
  * `send SINK` around each batch that goes to a server. Each has a link to the span its jobs were deferred in; that of a
  * single job is its child as well.
  */
@@ -36,7 +36,7 @@ export function jobSpans(extract: (carrier: DeferContext) => Context): JobSpans 
           ? { 'messaging.message.id': first!.id, 'redline.defer.attempt': first!.attempt }
           : { 'messaging.batch.message_count': deliveries.length }),
       };
-      const links = deliveries.slice(0, mostLinks).flatMap(linkOf);
+      const links = deliveries.slice(0, maxLinks).flatMap(linkOf);
       const kind = SpanKind.CONSUMER;
       const options = { kind, attributes, links, root: !isOne };
       const span = tracer.startSpan(`process ${destination}`, options);
@@ -50,7 +50,7 @@ export function jobSpans(extract: (carrier: DeferContext) => Context): JobSpans 
         'messaging.destination.name': sink,
         'messaging.batch.message_count': deliveries.length,
       };
-      const links = deliveries.slice(0, mostLinks).flatMap(linkOf);
+      const links = deliveries.slice(0, maxLinks).flatMap(linkOf);
       const options = { kind: SpanKind.CLIENT, attributes, links, root: true };
       const span = tracer.startSpan(`send ${sink}`, options);
       return within(span, work, ({ failure }) => failure?.error);

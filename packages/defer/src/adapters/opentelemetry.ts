@@ -1,15 +1,15 @@
 import type { Attributes, Context, Meter, Observable, TextMapPropagator } from '@opentelemetry/api';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Deferrer } from '../deferrer.ts';
-import type { JobStats } from '../lane/job-stats.ts';
-import type { Lane } from '../lane/lane.ts';
-import { waitReasons } from '../lane/waiting.ts';
+import type { JobStats } from '../sink-queue/job-stats.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
+import { waitReasons } from '../sink-queue/waiting.ts';
 import type { ContextOptions } from '../options.ts';
 import { jobSpans } from './open-telemetry-spans.ts';
 
 /**
- * Every job carries the active trace context, which is active again where the job runs, in its own span: for
- * `createDefer`'s option `context`. Sinks with headers pass `traceparent` to their workers, and have a span for each
+ * Returns `createDefer`'s option `context`: every job carries the active trace context, which is active again where the job
+ * runs, in its own span. Sinks with headers pass `traceparent` to their workers, and have a span for each
  * batch. See `jobSpans` for names and attributes.
  *
  * @example
@@ -52,9 +52,10 @@ const getter = {
  * Makes the meter observe the deferrer. Returns a function that stops it.
  *
  * `redline.defer.depth`, `.oldest.age` (s), `.deferred`, `.sent`, `.retried`, `.resent`, `.replayed`, `.dead`,
- * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last look, s),
- * `.unattributed`, `.withdrawn`, `.dead_letters`, `.journal.size` (By); all but the last four by `sink`. `.job.depth`, `.job.oldest.age` (s),
- * `.job.attempts`, `.job.failures` and `.job.dead` by `sink` and `job`; `.waiting` by `sink` and `reason`.
+ * `.dropped` (by `reason`), `.spilled`, `.rejected`, `.failures`, `.lag` (mean since the last observation, s),
+ * `.unattributed`, `.withdrawn`, `.dead_letters`, `.journal.size` (By); all but the last four by `sink`. `.job.depth`,
+ * `.job.oldest.age` (s), `.job.attempts`, `.job.failures` and `.job.dead` by `sink` and `job`; `.waiting` by `sink` and
+ * `reason`.
  *
  * @example
  * ```ts
@@ -62,7 +63,7 @@ const getter = {
  * ```
  */
 export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
-  const lanes = (): Lane[] => [...deferrer.lanes.values(), deferrer.afterLane];
+  const queues = (): SinkQueue[] => [...deferrer.queues.values(), deferrer.afterQueue];
   const ends: (() => void)[] = [];
   const observe = (
     instrument: Observable<Attributes>,
@@ -74,10 +75,14 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     instrument.addCallback(callback);
     ends.push(() => instrument.removeCallback(callback));
   };
-  const each = function* (value: (lane: Lane) => number): Generator<[number, Attributes]> {
-    for (const lane of lanes()) yield [value(lane), { sink: lane.name }];
+  const each = function* (value: (queue: SinkQueue) => number): Generator<[number, Attributes]> {
+    for (const queue of queues()) yield [value(queue), { sink: queue.name }];
   };
-  const counter = (name: string, description: string, value: (lane: Lane) => number): void => {
+  const counter = (
+    name: string,
+    description: string,
+    value: (queue: SinkQueue) => number,
+  ): void => {
     const instrument = meter.createObservableCounter(`redline.defer.${name}`, { description });
     observe(instrument, () => each(value));
   };
@@ -85,13 +90,13 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     name: string,
     description: string,
     unit: string,
-    value: (lane: Lane) => number,
+    value: (queue: SinkQueue) => number,
   ): void => {
     const instrument = meter.createObservableGauge(`redline.defer.${name}`, { description, unit });
     observe(instrument, () => each(value));
   };
 
-  gauge('depth', 'Jobs not yet delivered.', '{job}', (lane) => lane.depth);
+  gauge('depth', 'Jobs not yet delivered.', '{job}', (queue) => queue.depth);
   gauge('oldest.age', 'Age of the oldest job not yet delivered.', 's', ({ oldestAtMs }) =>
     oldestAtMs === undefined ? 0 : Math.max(0, deferrer.clock.wall() - oldestAtMs) / 1_000,
   );
@@ -155,15 +160,15 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
   );
   counter('dead', 'Jobs that failed for good.', ({ stats }) => stats.dead);
   counter('spilled', 'Jobs kept on disk only.', ({ stats }) => stats.spilled);
-  counter('rejected', 'Jobs refused because the lane was full.', ({ stats }) => stats.rejected);
+  counter('rejected', 'Jobs refused because the queue was full.', ({ stats }) => stats.rejected);
   counter('failures', 'Batches that found the sink unavailable.', ({ stats }) => stats.failures);
   observe(
     meter.createObservableCounter('redline.defer.dropped', { description: 'Jobs lost.' }),
     () =>
-      lanes().flatMap((lane) =>
-        Object.entries(lane.stats.dropped).map(([reason, count]): [number, Attributes] => [
+      queues().flatMap((queue) =>
+        Object.entries(queue.stats.dropped).map(([reason, count]): [number, Attributes] => [
           count,
-          { sink: lane.name, reason },
+          { sink: queue.name, reason },
         ]),
       ),
   );
@@ -177,13 +182,13 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
     meter.createObservableCounter('redline.defer.unattributed', {
       description: 'Jobs whose request was unknown while requests were open.',
     }),
-    () => [[deferrer.desk.unattributedJobs, {}]],
+    () => [[deferrer.intake.unattributedJobs, {}]],
   );
   observe(
     meter.createObservableCounter('redline.defer.withdrawn', {
       description: 'Jobs withdrawn because of the outcome of their request.',
     }),
-    () => [[deferrer.desk.withdrawnJobs, {}]],
+    () => [[deferrer.intake.withdrawnJobs, {}]],
   );
   observe(
     meter.createObservableGauge('redline.defer.journal.size', {
@@ -198,12 +203,12 @@ export function observeDefer(deferrer: Deferrer, meter: Meter): () => void {
 }
 
 /* OpenTelemetry has no observable histogram; the buckets are in the Prometheus text. */
-function meanLag(): (lane: Lane) => number {
-  const seen = new WeakMap<Lane, { sum: number; sent: number }>();
-  return (lane) => {
-    const { lagSumSeconds: sum, sent } = lane.stats;
-    const before = seen.get(lane) ?? { sum: 0, sent: 0 };
-    seen.set(lane, { sum, sent });
+function meanLag(): (queue: SinkQueue) => number {
+  const seen = new WeakMap<SinkQueue, { sum: number; sent: number }>();
+  return (queue) => {
+    const { lagSumSeconds: sum, sent } = queue.stats;
+    const before = seen.get(queue) ?? { sum: 0, sent: 0 };
+    seen.set(queue, { sum, sent });
     return sent === before.sent ? 0 : (sum - before.sum) / (sent - before.sent);
   };
 }

@@ -1,11 +1,11 @@
 import type { Deferrer } from '../deferrer.ts';
-import type { Lane } from '../lane/lane.ts';
-import type { JobStats } from '../lane/job-stats.ts';
-import { lagBuckets } from '../lane/lane-stats.ts';
-import { waitReasons } from '../lane/waiting.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
+import type { JobStats } from '../sink-queue/job-stats.ts';
+import { lagBuckets } from '../sink-queue/lane-stats.ts';
+import { waitReasons } from '../sink-queue/waiting.ts';
 
 /**
- * The metrics in the text format of Prometheus (0.0.4), for the app's own `/metrics`.
+ * Returns the metrics in the text format of Prometheus (0.0.4), for the app's own `/metrics`.
  *
  * @example
  * ```ts
@@ -13,7 +13,7 @@ import { waitReasons } from '../lane/waiting.ts';
  * ```
  */
 export function prometheusMetrics(deferrer: Deferrer): string {
-  const lanes = [...deferrer.lanes.values(), deferrer.afterLane];
+  const queues = [...deferrer.queues.values(), deferrer.afterQueue];
   const { sinks, unattributed, withdrawn } = deferrer.stats();
   const nowMs = deferrer.clock.wall();
   const text: string[] = [];
@@ -25,23 +25,23 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   ): void => {
     text.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines);
   };
-  const each = (name: string, value: (lane: Lane) => number): string[] =>
-    lanes.map((lane) => `${name}{sink="${escape(lane.name)}"} ${value(lane)}`);
-  const counter = (name: string, help: string, value: (lane: Lane) => number): void => {
+  const each = (name: string, value: (queue: SinkQueue) => number): string[] =>
+    queues.map((queue) => `${name}{sink="${escape(queue.name)}"} ${value(queue)}`);
+  const counter = (name: string, help: string, value: (queue: SinkQueue) => number): void => {
     write(name, 'counter', help, each(name, value));
   };
-  const gauge = (name: string, help: string, value: (lane: Lane) => number): void => {
+  const gauge = (name: string, help: string, value: (queue: SinkQueue) => number): void => {
     write(name, 'gauge', help, each(name, value));
   };
-  gauge('redline_defer_depth', 'Jobs not yet delivered.', (lane) => lane.depth);
-  gauge('redline_defer_loaded', 'Of these, jobs in memory.', (lane) => lane.loaded);
+  gauge('redline_defer_depth', 'Jobs not yet delivered.', (queue) => queue.depth);
+  gauge('redline_defer_loaded', 'Of these, jobs in memory.', (queue) => queue.loaded);
   gauge(
     'redline_defer_oldest_age_seconds',
     'Age of the oldest job not yet delivered.',
     ({ oldestAtMs }) => (oldestAtMs === undefined ? 0 : Math.max(0, nowMs - oldestAtMs) / 1_000),
   );
-  gauge('redline_defer_breaker_open', '1 while the sink is unavailable.', (lane) =>
-    Number(lane.isBreakerOpen),
+  gauge('redline_defer_breaker_open', '1 while the sink is unavailable.', (queue) =>
+    Number(queue.isBreakerOpen),
   );
   counter('redline_defer_deferred_total', 'Jobs being sent.', ({ stats }) => stats.deferred);
   counter('redline_defer_sent_total', 'Jobs the sink has acknowledged.', ({ stats }) => stats.sent);
@@ -64,17 +64,17 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   counter('redline_defer_spilled_total', 'Jobs kept on disk only.', ({ stats }) => stats.spilled);
   counter(
     'redline_defer_rejected_total',
-    'Jobs refused because the lane was full.',
+    'Jobs refused because the queue was full.',
     ({ stats }) => stats.rejected,
   );
   write(
     'redline_defer_dropped_total',
     'counter',
     'Jobs lost.',
-    lanes.flatMap((lane) =>
-      Object.entries(lane.stats.dropped).map(
+    queues.flatMap((queue) =>
+      Object.entries(queue.stats.dropped).map(
         ([reason, count]) =>
-          `redline_defer_dropped_total{sink="${escape(lane.name)}",reason="${reason}"} ${count}`,
+          `redline_defer_dropped_total{sink="${escape(queue.name)}",reason="${reason}"} ${count}`,
       ),
     ),
   );
@@ -88,7 +88,7 @@ export function prometheusMetrics(deferrer: Deferrer): string {
     'redline_defer_lag_seconds',
     'histogram',
     'From the call to the acknowledgement of the sink.',
-    lanes.flatMap(lagLines),
+    queues.flatMap(lagLines),
   );
   write(
     'redline_defer_delayed',
@@ -181,9 +181,9 @@ export function prometheusMetrics(deferrer: Deferrer): string {
   return `${text.join('\n')}\n`;
 }
 
-function lagLines(lane: Lane): string[] {
-  const sink = `sink="${escape(lane.name)}"`;
-  const { lag, lagSumSeconds } = lane.stats;
+function lagLines(queue: SinkQueue): string[] {
+  const sink = `sink="${escape(queue.name)}"`;
+  const { lag, lagSumSeconds } = queue.stats;
   let count = 0;
   const lines = lag.map((jobs, bucket) => {
     count += jobs;

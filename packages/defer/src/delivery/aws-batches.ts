@@ -3,9 +3,9 @@ import { dead, retry, type DeadResult, type Delivery, type RetryResult } from '.
 import { headersOf } from './headers.ts';
 import { identityOf } from './identity.ts';
 
-/** The most SQS and SNS take in one call. */
+/** Maximum number of jobs in one call of SQS and SNS. */
 export const awsBatchJobs = 10;
-const mostAttributes = 10;
+const maxAttributes = 10;
 
 export type AwsResult = RetryResult | DeadResult | undefined;
 
@@ -20,11 +20,11 @@ export interface AwsAnswer {
   Failed?: { Id?: string; SenderFault?: boolean; Code?: string; Message?: string }[] | undefined;
 }
 
-/** What SQS and SNS share of an entry. `Id` is its place in the call. */
+/** Returns the parts of an entry that SQS and SNS share. `Id` is its index in the call. */
 export function awsEntry(delivery: Delivery, index: number, isFifo: boolean): AwsEntry {
   const attributes = Object.entries(headersOf(delivery))
     .filter(([, value]) => value !== '')
-    .slice(0, mostAttributes)
+    .slice(0, maxAttributes)
     .map(([name, value]) => [name, { DataType: 'String', StringValue: value }] as const);
   return {
     Id: String(index),
@@ -38,18 +38,18 @@ export function awsEntry(delivery: Delivery, index: number, isFifo: boolean): Aw
   };
 }
 
-/** As many neighbours in a call as fit; a job too large for any call is in one of its own. */
+/** Puts as many neighbouring jobs into a call as fit; a job too large for any call has one of its own. */
 export function awsBatches(
   batch: readonly Delivery[],
-  mostJobs: number,
-  mostBytes: number,
+  maxJobs: number,
+  maxBytes: number,
 ): Delivery[][] {
   const calls: Delivery[][] = [];
   let bytes = 0;
   for (const delivery of batch) {
     const size = awsBytes(delivery);
     const last = calls.at(-1);
-    if (last === undefined || last.length === mostJobs || bytes + size > mostBytes) {
+    if (last === undefined || last.length === maxJobs || bytes + size > maxBytes) {
       calls.push([delivery]);
       bytes = size;
     } else {
@@ -60,7 +60,7 @@ export function awsBatches(
   return calls;
 }
 
-/** Attributes count as well. */
+/** Returns the size of a job, including its attributes. */
 export function awsBytes(delivery: Delivery): number {
   let bytes = Buffer.byteLength(delivery.json);
   for (const [name, value] of Object.entries(headersOf(delivery))) {
@@ -69,7 +69,7 @@ export function awsBytes(delivery: Delivery): number {
   return bytes;
 }
 
-/** One result for each job of a call. */
+/** Returns one result for each job of a call. */
 export function awsResults(count: number, { Failed = [] }: AwsAnswer): AwsResult[] {
   const results: AwsResult[] = Array.from({ length: count });
   for (const { Id, SenderFault, Code, Message } of Failed) {
@@ -79,7 +79,7 @@ export function awsResults(count: number, { Failed = [] }: AwsAnswer): AwsResult
   return results;
 }
 
-/** Group and deduplication ids may be 128 characters of ASCII. */
+/** Group and deduplication ids are limited to 128 characters of ASCII. */
 function awsWord(text: string): string {
   return /^[!-~]{1,128}$/.test(text) ? text : createHash('sha256').update(text).digest('hex');
 }

@@ -3,7 +3,7 @@ import { awsBatches, awsBatchJobs, awsBytes, awsResults, type AwsAnswer } from '
 import { inOrder } from './outcomes.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** What SQS and SNS have in common: ten jobs in a call, an answer for each, several calls side by side. */
+/** The common part of SQS and SNS: ten jobs in a call, a result for each, several calls in parallel. */
 export abstract class AwsSink implements Sink {
   abstract readonly kind: string;
   readonly maxJobs = 100;

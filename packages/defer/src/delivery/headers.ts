@@ -1,7 +1,7 @@
 import type { DeferContext, Delivery } from '../sink.ts';
 import { wellFormed } from './identity.ts';
 
-/** What a message carries beside its body, under the names every sink uses; consumers find their trace by it. */
+/** Returns the headers of a message, under the names that every sink uses; consumers find their trace by them. */
 export function headersOf(delivery: Delivery): Record<string, string> {
   const headers: Record<string, string> = {
     'defer-id': delivery.id,
@@ -22,7 +22,7 @@ export function contextHeaders(context: DeferContext): [name: string, value: str
   return headers;
 }
 
-/** W3C names stay as they are; what is the app's own cannot take the place of ours. */
+/** Keeps W3C names; names of the app cannot replace those of this package. */
 function contextName(name: string): string {
   if (name === 'traceparent' || name === 'tracestate') return name;
   return name === 'requestId' ? 'request-id' : `context-${name}`;

@@ -1,7 +1,7 @@
 import { dead, type DeadResult, type Delivery } from '../sink.ts';
 
 /**
- * Sends a batch that the server takes or refuses as a whole. Where one job is at fault it is found by halves, so that
+ * Sends a batch that the server takes or refuses as a whole. If one job is at fault, it is found by bisection, so that
  * it alone is dead and the others arrive, still in order.
  */
 export async function isolate(

@@ -1,10 +1,10 @@
 import type { Delivery } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
 
-/** Where one job is at fault, and the sink is well: what the app's own function threw for it, say. */
+/** The job failed, not the sink: for example, the app's own function threw for it. */
 export class JobFault extends Error {}
 
-/** The option's value, or what the app's function makes of the job. @throws {JobFault} what that throws */
+/** Returns the option's value, or the result of the app's function for the job. @throws {JobFault} if that throws */
 export function choose(
   option: string,
   given: string | ((delivery: Delivery) => string),

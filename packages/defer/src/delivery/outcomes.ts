@@ -3,8 +3,8 @@ import { untried, type DeliveryResult } from '../sink.ts';
 export type Outcome = PromiseSettledResult<unknown>;
 
 /**
- * Results of jobs that went out side by side. When none arrived and none is to blame for it, the sink is unavailable:
- * thrown, so that nobody loses an attempt.
+ * Returns the results of jobs that were sent in parallel. If none arrived and none is at fault, the sink is unavailable:
+ * throws, so that no job loses an attempt.
  */
 export function resultsOf(
   outcomes: readonly Outcome[],
@@ -18,7 +18,7 @@ export function resultsOf(
   return results;
 }
 
-/** One after the other up to the first that fails; those behind it wait. */
+/** Sends one after the other up to the first that fails; those after it wait. */
 export async function inOrder<T>(
   jobs: readonly T[],
   send: (job: T) => Promise<DeliveryResult>,

@@ -1,10 +1,11 @@
+import { isPromise } from '../is-promise.ts';
 import { OwnWork } from '../job/own-work.ts';
 import type { Delivery, SinkHost } from '../sink.ts';
 import type { Abortable } from './until-aborted.ts';
 
 /**
- * Runs one job in its context, and in a span where there are any, until its end or that of its time. A promise where
- * the job is one.
+ * Runs one job in its context, and in a span if spans are enabled, until it ends or its time is up. Returns a promise if
+ * the job does.
  */
 export function runHere(
   { name, spans }: Pick<SinkHost, 'name' | 'spans'>,
@@ -15,7 +16,7 @@ export function runHere(
   const own = new OwnWork();
   const ownWork = (): unknown => own.run(work);
   if (spans === undefined) return limited(delivery.run(ownWork), inTime, own);
-  // Within the context of the request, which the span is a child of.
+  // Within the context of the request, which has the span's parent.
   return delivery.run(() => spans.process(name, [delivery], () => limited(ownWork(), inTime, own)));
 }
 
@@ -27,8 +28,4 @@ function limited(outcome: unknown, inTime: Abortable, own: OwnWork): Promise<unk
   const promise = Promise.resolve(outcome);
   promise.then(own.over, own.over);
   return inTime.race(promise);
-}
-
-function isPromise(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | undefined)?.then === 'function';
 }

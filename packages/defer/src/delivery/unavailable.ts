@@ -1,8 +1,8 @@
 import { messageOf } from '../thrown.ts';
 
 /**
- * What a handler works with is away, and the job itself has not failed: no attempt is counted. `cause` is what its
- * client said.
+ * A server or file that a handler needs is unavailable. The job itself has not failed: no attempt is counted. `cause` has the
+ * reason.
  */
 export class Unavailable extends Error {
   constructor(cause: unknown) {
@@ -10,13 +10,20 @@ export class Unavailable extends Error {
     this.name = 'Unavailable';
   }
 
-  /** Unchanged when the server has responded with it, otherwise as what it is. */
+  /** Rethrows an error that PostgreSQL has responded with, and anything else as `Unavailable`. */
   static rethrow(this: void, error: unknown): never {
     throw isAnswer(error) ? error : new Unavailable(error);
   }
+
+  /** Returns the same function for another database, whose errors `isAway` distinguishes. */
+  static rethrowIf(isAway: (error: unknown) => boolean): (error: unknown) => never {
+    return (error) => {
+      throw isAway(error) ? new Unavailable(error) : error;
+    };
+  }
 }
 
-/** Also of what throws when it is asked. */
+/** Returns false for values whose `instanceof` throws. */
 export function isUnavailable(thrown: unknown): thrown is Unavailable {
   try {
     return thrown instanceof Unavailable;
@@ -25,7 +32,7 @@ export function isUnavailable(thrown: unknown): thrown is Unavailable {
   }
 }
 
-/* SQLSTATE has five characters; of those, 08 is the connection's, 53 has no room, 57P a server that ends or begins. */
+/* A SQLSTATE has five characters. Class 08 is the connection, 53 a lack of resources, 57P a server that stops or starts. */
 function isAnswer(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(08|53|57P)/.test(code);

@@ -1,4 +1,4 @@
-/** As `promise`, or rejected with the signal's reason once that aborts: no client can be trusted to give up in time. */
+/** Settles as `promise`, or rejects with the signal's reason once that aborts: no client can be trusted to give up in time. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return abortable(signal).race(promise);
 }
@@ -7,9 +7,7 @@ export interface Abortable {
   race<T>(promise: Promise<T>): Promise<T>;
 }
 
-/**
- * The same for many promises: one listener on the signal, which looks through all it has for each it gets.
- */
+/** Does the same for many promises with one listener: a signal searches all its listeners for each one that is added. */
 export function abortable(signal: AbortSignal): Abortable {
   const waiting = new Set<(reason: unknown) => void>();
   const abort = (): void => {

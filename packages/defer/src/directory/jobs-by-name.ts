@@ -1,12 +1,12 @@
 import type { JobFailure } from '../job/job-counts.ts';
-import type { JobStats } from '../lane/job-stats.ts';
+import type { JobStats } from '../sink-queue/job-stats.ts';
 import type { ListedJob } from './read-directory.ts';
 
 export interface ListedName extends JobStats {
   readonly sink: string;
 }
 
-/** The jobs of a directory by sink and name. Tries of jobs that are done have left no trace in it. */
+/** Returns the jobs of a directory by sink and name. Attempts of finished jobs have left no trace in it. */
 export function jobsByName(jobs: readonly ListedJob[]): ListedName[] {
   const kinds = Map.groupBy(jobs, ({ record }) => `${record.sink}\n${record.job}`);
   return [...kinds.values()].map((kind) => {
@@ -20,7 +20,7 @@ export function jobsByName(jobs: readonly ListedJob[]): ListedName[] {
       sink,
       job,
       depth: waiting.length,
-      oldestAtMs: leastOf(waiting.map(({ record }) => record.deferredAtMs)),
+      oldestAtMs: minOf(waiting.map(({ record }) => record.deferredAtMs)),
       attempts: failures,
       failures,
       dead: dead.length,
@@ -42,9 +42,9 @@ function sumOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-function leastOf(values: readonly number[]): number | undefined {
+function minOf(values: readonly number[]): number | undefined {
   return values.reduce<number | undefined>(
-    (least, value) => (least === undefined ? value : Math.min(least, value)),
+    (min, value) => (min === undefined ? value : Math.min(min, value)),
     undefined,
   );
 }

@@ -8,10 +8,11 @@ import {
 import { nodeFs } from '../journal/journal-fs.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import { freeOwner, isAlive, parseFolderName } from '../journal/owner.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import { recoverJournal, type Damage } from '../journal/recover.ts';
 import { jobStates } from '../journal/segment.ts';
 
-/** `'delayed'`: it waits for the time it is to run at. */
+/** `'delayed'`: it waits for its time to run. */
 export type ListedState = 'waiting' | 'delayed' | 'sent' | 'dead';
 
 export interface ListedJob {
@@ -20,9 +21,11 @@ export interface ListedJob {
   /** The journal's id; `dead` for dead letters. */
   readonly journal: string;
   readonly reason: string | undefined;
-  /** Of a dead letter. */
+  /** Set for a dead letter. */
   readonly diedAtMs?: number;
-  /** Tries of a job that waits which have failed. */
+  /** The id of the key that seals a dead letter. */
+  readonly sealedWith?: string;
+  /** Failed attempts of a waiting job. */
   readonly failures: number;
 }
 
@@ -30,6 +33,8 @@ export interface ListedJournal {
   readonly id: string;
   readonly owner: 'running' | 'free' | 'gone' | 'elsewhere';
   readonly bytes: number;
+  /** The ids of the keys that its files are sealed with. */
+  readonly keys: readonly string[];
   readonly damages: readonly Damage[];
 }
 
@@ -40,28 +45,31 @@ export interface Listing {
 }
 
 /**
- * Looks into a journal directory without touching it, also while its processes run.
- * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, ERR_REDLINE_DEFER_JOURNAL_VERSION
+ * Reads a journal directory without changing it, even while its processes run.
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, ERR_REDLINE_DEFER_JOURNAL_VERSION, _SEAL
  */
-export async function readDirectory(directory: string): Promise<Listing> {
+export async function readDirectory(
+  directory: string,
+  keys: KeyRing | undefined,
+): Promise<Listing> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await look(directory);
+      return await look(directory, keys);
     } catch (error) {
       // The app has renamed a folder or removed a segment meanwhile.
-      if (attempt === mostLooks || !isGone(error) || !existsSync(directory)) throw error;
+      if (attempt === maxAttempts || !isGone(error) || !existsSync(directory)) throw error;
     }
   }
 }
 
-const mostLooks = 10;
+const maxAttempts = 10;
 
 function isGone(error: unknown): boolean {
   const { code, cause } = error as { code?: unknown; cause?: unknown };
   return code === 'ENOENT' || (cause !== undefined && isGone(cause));
 }
 
-async function look(directory: string): Promise<Listing> {
+async function look(directory: string, keys: KeyRing | undefined): Promise<Listing> {
   const journals: ListedJournal[] = [];
   const jobs: ListedJob[] = [];
   for (const name of readdirSync(directory).sort()) {
@@ -71,7 +79,7 @@ async function look(directory: string): Promise<Listing> {
     const { id, owner } = parsed;
     const records = new Map<number, JobRecord>();
     const names = readdirSync(folder);
-    const journal = { fs: nodeFs, id, folder, names };
+    const journal = { fs: nodeFs, id, folder, names, keys };
     const { segments, damages, tries } = await recoverJournal(journal, 0, (number, record) => {
       records.set(number, record);
     });
@@ -91,20 +99,26 @@ async function look(directory: string): Promise<Listing> {
         });
       }
     }
-    journals.push({ id, owner: ownerOf(owner), bytes: bytesOf(folder, names), damages });
+    journals.push({
+      id,
+      owner: ownerOf(owner),
+      bytes: bytesOf(folder, names),
+      keys: [...new Set(segments.flatMap(({ sealing }) => sealing?.keyId ?? []))],
+      damages,
+    });
   }
-  const { letters, unreadable } = await readDeadLetters(directory);
-  for (const { record, reason, diedAtMs } of letters) {
-    jobs.push({ state: 'dead', record, journal: 'dead', reason, diedAtMs, failures: 0 });
+  const { letters, unreadable } = await readDeadLetters(directory, keys);
+  for (const letter of letters) {
+    jobs.push({ state: 'dead', journal: 'dead', failures: 0, ...letter });
   }
   return { journals, jobs, unreadable };
 }
 
-async function readDeadLetters(directory: string): Promise<ReadLetters> {
+async function readDeadLetters(directory: string, keys: KeyRing | undefined): Promise<ReadLetters> {
   try {
-    return await new FileDeadLetters(join(directory, 'dead'), 0).read();
+    return await new FileDeadLetters(join(directory, 'dead'), 0, keys).read();
   } catch {
-    return { letters: [], unreadable: [] }; // There were none yet.
+    return { letters: [], unreadable: [] }; // The folder does not exist yet.
   }
 }
 

@@ -6,17 +6,21 @@ import { FileDeadLetters } from '../journal/dead-letters.ts';
 import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
 import { nodeFs, syncFolder } from '../journal/journal-fs.ts';
 import { Journal } from '../journal/journal.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import { freeOwner, makeJournalId, thisOwner } from '../journal/owner.ts';
 
 /**
  * Gives jobs back to the app: writes a journal of its own and leaves it as an orphan, which a running process of the
- * app adopts within `adoptEveryMs`, and the next one at its start. Dead letters are removed once that is on disk.
+ * app adopts within `adoptEveryMs`, or the next one at its start. Dead letters are removed once that is on disk. With
+ * `keys` the journal is sealed with the current one.
  */
 export async function requeue(
   directory: string,
   records: readonly JobRecord[],
   removeLetters: boolean,
+  keys: KeyRing | undefined,
 ): Promise<void> {
+  await keys?.renew();
   const owner = ownerToBe(directory);
   const id = makeJournalId(systemClock.wall());
   const folder = join(directory, `${id}~${thisOwner}`);
@@ -27,6 +31,7 @@ export async function requeue(
     clock: systemClock,
     segmentBytes: 16 << 20,
     replayWindowMs: 0,
+    keys,
     trouble: (error) => {
       trouble = error;
     },
@@ -37,10 +42,10 @@ export async function requeue(
   for (const record of records) {
     journal.append(record.sink, encodeJobRecord({ ...record, attempt: 1, onDuplicate: undefined }));
   }
-  await journal.settled();
+  await journal.whenIdle();
   journal.release();
-  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
-  // A running app adopts it at once, and has the first of the jobs dead again before the last letter is removed.
+  const letters = new FileDeadLetters(join(directory, 'dead'), 0, keys);
+  // A running app adopts it at once, and the first job may be dead again before the last letter is removed.
   if (removeLetters) for (const record of records) await letters.release(record.id);
   if (owner !== undefined) give(folder, owner);
   syncFolder(nodeFs, folder);
@@ -56,10 +61,10 @@ interface Owner {
   readonly gid: number;
 }
 
-/* The app runs as another user, who could not take over a folder of ours. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
+/* The app runs as another user, which could not take over a folder of this one. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
 function ownerToBe(directory: string): Owner | undefined {
   const own = process.geteuid?.();
-  // Made by the app itself, which the directory need not be.
+  // Created by the app itself, which the directory need not be.
   const { uid, gid } =
     statSync(join(directory, 'dead'), { throwIfNoEntry: false }) ?? statSync(directory);
   if (own === undefined || own === uid) return undefined;

@@ -20,6 +20,7 @@ Which jobs:
   --sink NAME          jobs of one sink
   --limit N            at most N lines of the list (default 50; 0 for all)
   --all                with --remove: delete all of them
+  --seal FILE          opens a sealed journal: a module that exports journal.seal by default
   --json               the list as one JSON object
   --port N             with --serve (default 0: a free one)
 
@@ -50,6 +51,7 @@ async function main(): Promise<number> {
       requeue: { type: 'boolean' },
       remove: { type: 'boolean' },
       serve: { type: 'boolean' },
+      seal: { type: 'string' },
       port: { type: 'string' },
       all: { type: 'boolean' },
       json: { type: 'boolean' },

@@ -10,7 +10,9 @@ import {
   type ListedState,
   type Listing,
 } from '../directory/read-directory.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import { requeue } from '../directory/requeue.ts';
+import { readKeys } from './read-keys.ts';
 import { serve } from './serve.ts';
 
 export interface InspectOptions {
@@ -18,6 +20,7 @@ export interface InspectOptions {
   requeue?: boolean;
   remove?: boolean;
   serve?: boolean;
+  seal?: string;
   port?: string;
   all?: boolean;
   json?: boolean;
@@ -30,7 +33,7 @@ export interface InspectOptions {
 
 const states: readonly ListedState[] = ['waiting', 'delayed', 'sent', 'dead'];
 
-/** Does what the command was asked for; returns its exit status. */
+/** Performs the requested action; returns the exit status. */
 export async function runInspect(
   directory: string,
   options: InspectOptions,
@@ -44,9 +47,10 @@ export async function runInspect(
   }
   if (options.state !== undefined) oneOf('--state', options.state, states);
   const limit = wholeNumber('--limit', Number(options.limit ?? 50));
-  const listing = await read(directory);
+  const keys = options.seal === undefined ? undefined : await readKeys(options.seal);
+  const listing = await read(directory, keys);
   if (options.serve === true) {
-    return serve(directory, wholeNumber('--port', Number(options.port ?? 0)), write);
+    return serve(directory, wholeNumber('--port', Number(options.port ?? 0)), keys, write);
   }
   const isMeant = chooser(options);
   switch (actions[0]) {
@@ -54,7 +58,7 @@ export async function runInspect(
       for (const job of listing.jobs.filter(isMeant)) write(`${JSON.stringify(exported(job))}\n`);
       return 0;
     case 'requeue':
-      return requeueJobs(directory, listing, options, write);
+      return requeueJobs(directory, listing, options, keys, write);
     case 'remove':
       return removeLetters(directory, listing, options, write);
     default:
@@ -73,6 +77,7 @@ async function requeueJobs(
   directory: string,
   { jobs }: Listing,
   options: InspectOptions,
+  keys: KeyRing | undefined,
   write: (text: string) => void,
 ): Promise<number> {
   const { state = options.id === undefined ? 'dead' : undefined } = options;
@@ -84,7 +89,7 @@ async function requeueJobs(
     (job) => (job.state === 'sent' || job.state === 'dead') && isMeant(job),
   );
   const records = meant.map(({ record }) => record);
-  if (records.length > 0) await requeue(directory, records, true);
+  if (records.length > 0) await requeue(directory, records, true, keys);
   write(
     `${count(records.length)} requeued${records.length > 0 ? '; a running app takes them within seconds, otherwise the next one' : ''}.\n`,
   );
@@ -101,9 +106,9 @@ async function removeLetters(
   if (id === undefined && job === undefined && sink === undefined && all !== true) {
     throw wrongCall('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
   }
-  const letters = new FileDeadLetters(join(directory, 'dead'), 0);
+  const letters = new FileDeadLetters(join(directory, 'dead'), 0, undefined);
   const isMeant = chooser({ ...options, state: 'dead' });
-  // Of what job and sink an unreadable one is, nobody knows.
+  // The job and the sink of an unreadable letter are unknown.
   const damaged = unreadable.filter((letter) => id?.includes(letter.id));
   const ids = [
     ...jobs.filter(isMeant).map(({ record }) => record.id),
@@ -122,12 +127,12 @@ function list(
   write: (text: string) => void,
 ): void {
   if (journals.length === 0) write('No journals.\n');
-  for (const { id, owner, bytes, damages } of journals) {
+  for (const { id, owner, bytes, keys, damages } of journals) {
     const own = jobs.filter(({ journal }) => journal === id);
     const waiting = countOf(own, 'waiting');
     const delayed = countOf(own, 'delayed');
     write(
-      `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${delayed > 0 ? `${delayed} delayed, ` : ''}${countOf(own, 'sent')} sent, ${(bytes / 1_024).toFixed(0)} KiB\n`,
+      `journal ${id}  ${describeOwner[owner]}  ${waiting} waiting, ${delayed > 0 ? `${delayed} delayed, ` : ''}${countOf(own, 'sent')} sent, ${(bytes / 1_024).toFixed(0)} KiB${keys.length > 0 ? `, sealed with ${keys.join(', ')}` : ''}\n`,
     );
     for (const { file, offset, bytes: length, kind, jobs: lost } of damages) {
       const place =
@@ -136,6 +141,8 @@ function list(
       write(`  ${kind}: ${place}${file}${lacks}\n`);
     }
   }
+  const letterKeys = new Set(jobs.flatMap(({ sealedWith }) => sealedWith ?? []));
+  if (letterKeys.size > 0) write(`dead letters are sealed with ${[...letterKeys].join(', ')}\n`);
   for (const { id, file, reason } of unreadable) {
     write(`unreadable: the dead letter ${id}, ${file}: ${shorten(reason, 90)}\n`);
   }
@@ -176,7 +183,7 @@ function asJson(
   return { journals, names: jobsByName(meant), jobs: meant.map(exported), unreadable };
 }
 
-/* Flat, with the data as JSON and not as text. */
+/* Flat, with the data as JSON, not as text. */
 function exported({ state, journal, reason, record }: ListedJob): object {
   const { json, ...rest } = record;
   return {
@@ -196,9 +203,9 @@ function chooser({ state, id, job, sink }: InspectOptions): (listed: ListedJob) 
     (sink === undefined || sink === record.sink);
 }
 
-async function read(directory: string): Promise<Listing> {
+async function read(directory: string, keys: KeyRing | undefined): Promise<Listing> {
   try {
-    const listing = await readDirectory(directory);
+    const listing = await readDirectory(directory, keys);
     checkLetters(join(directory, 'dead'));
     return listing;
   } catch (cause) {
@@ -211,7 +218,7 @@ async function read(directory: string): Promise<Listing> {
   }
 }
 
-/* To another user, all letters would be unreadable. @throws */
+/* For another user, all letters would be unreadable. @throws */
 function checkLetters(folder: string): void {
   if (!existsSync(folder)) return; // No job has failed yet.
   for (const name of readdirSync(folder).filter(isLetter)) {

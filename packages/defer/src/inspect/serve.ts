@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { directorySource } from '../page/directory-source.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import { pageHandler } from '../page/handler.ts';
 
 /** Serves the page of a journal directory on loopback until the process is asked to stop. */
 export async function serve(
   directory: string,
   port: number,
+  keys: KeyRing | undefined,
   write: (text: string) => void,
 ): Promise<number> {
-  const page = pageHandler(directorySource(directory));
+  const page = pageHandler(directorySource(directory, keys));
   const server = createServer((request, response) => {
     // Another site's name may be made to point here: its pages must not read this one.
     if (!isLoopback(request.headers.host)) {

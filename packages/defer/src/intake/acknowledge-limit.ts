@@ -15,7 +15,7 @@ export class AcknowledgeLimit<T extends object> {
     this.#isOver = isOver;
   }
 
-  /** Starts its `limitMs`. */
+  /** Starts the `limitMs` of an item. */
   watch(item: T): void {
     this.#waiting.set(item, this.#clock.now() + this.#limitMs);
     if (!this.#isTimed) this.#lookIn(this.#limitMs);

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { PendingJob } from '../lane/pending-job.ts';
+import type { PendingJob } from '../sink-queue/pending-job.ts';
 
 const lookEveryMs = 100;
 
@@ -12,7 +12,7 @@ export class Blocked {
   readonly #jobs = new Set<PendingJob>();
   #isWatching = false;
 
-  /** `freed` gets one job after another, while there is room. */
+  /** Calls `freed` with one job after another, while there is room. */
   constructor(clock: Clock, hasRoom: () => boolean, freed: (job: PendingJob) => void) {
     this.#clock = clock;
     this.#hasRoom = hasRoom;
@@ -32,7 +32,7 @@ export class Blocked {
     this.#watch();
   }
 
-  /** Removes a job that no longer waits. False if it did not wait. */
+  /** Removes a job that no longer waits. Returns false if it did not wait. */
   delete(job: PendingJob): boolean {
     return this.#jobs.size > 0 && this.#jobs.delete(job);
   }

@@ -1,22 +1,22 @@
-import { Shifts } from '../delivery/shifts.ts';
+import { SharedTimeouts } from '../delivery/shared-timeouts.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../lane/pending-job.ts';
-import type { LaneOptions } from '../lane/lane-options.ts';
+import type { PendingJob } from '../sink-queue/pending-job.ts';
+import type { LaneOptions } from '../sink-queue/lane-options.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
-/** Runs the closures of `defer.after`: each once, side by side. */
+/** Runs the closures of `defer.after`: each once, concurrently. */
 class Closures implements Sink {
   readonly kind = 'closures';
   readonly runsHere = true;
   readonly timesJobs = true;
-  #shifts!: Shifts;
+  #timeouts!: SharedTimeouts;
   #host!: SinkHost;
 
   open(host: SinkHost): void {
     this.#host = host;
     const { clock, sendTimeoutMs } = host;
-    this.#shifts = new Shifts(
+    this.#timeouts = new SharedTimeouts(
       clock,
       sendTimeoutMs,
       () =>
@@ -28,14 +28,14 @@ class Closures implements Sink {
   }
 
   send(batch: readonly Delivery[], closing: AbortSignal): Promise<readonly DeliveryResult[]> {
-    closing.addEventListener('abort', () => this.#shifts.abort(closing.reason), { once: true });
+    closing.addEventListener('abort', () => this.#timeouts.abort(closing.reason), { once: true });
     return Promise.all((batch as readonly PendingJob[]).map((job) => this.#run(job)));
   }
 
   async #run(job: PendingJob): Promise<DeliveryResult> {
     try {
       const { id, key, attempt, deferredAtMs, redelivered } = job;
-      const { signal, inTime } = this.#shifts.current();
+      const { signal, inTime } = this.#timeouts.current();
       const delivery = { id, job: job.job, key, attempt, deferredAtMs, redelivered, signal };
       const work = runHere(this.#host, job, inTime, () => job.work!(delivery));
       if (work !== undefined) await work;
@@ -48,9 +48,9 @@ class Closures implements Sink {
 
 /**
  * A closure that hangs blocks no other: there are as many parallel batches as closures. `maxPending` bounds them, and
- * it never fails a request: memory is all they were promised.
+ * the queue never fails a request: closures are promised memory only.
  */
-export function closureLane({ timeoutMs, maxPending }: ClosureOptions): LaneOptions {
+export function closureSink({ timeoutMs, maxPending }: ClosureOptions): LaneOptions {
   return {
     sink: new Closures(),
     batch: { jobs: 100, waitMs: 0 },

@@ -1,37 +1,37 @@
 import type { Clock } from '../clock.ts';
-import type { Acknowledgement, PendingJob } from '../lane/pending-job.ts';
+import type { AcknowledgementListener, PendingJob } from '../sink-queue/pending-job.ts';
 import type { OutboxTransaction } from '../outbox.ts';
 import { notCommitted, rolledBack } from './refusals.ts';
 
 export interface CommitHost {
   readonly clock: Clock;
-  /** How long a response waits for a transaction, in milliseconds. */
+  /** Maximum time for which a response waits for a transaction, in milliseconds. */
   readonly limitMs: number;
-  /** A transaction has not ended in time. */
+  /** Reports a transaction that has not ended in time. */
   tookTooLong(error: Error): void;
 }
 
-/** The commit of a job of level `outbox`. The database is asked only if somebody waits for it. */
+/** The commit of a job of level `outbox`. The database is queried only if a response waits for it. */
 export class Commit {
   readonly #job: PendingJob;
   readonly #row: Promise<OutboxTransaction | void>;
   readonly #host: CommitHost;
   #outcome: Promise<unknown> | undefined;
 
-  /** @param row The row is written. */
+  /** @param row Resolves when the row is written. */
   constructor(job: PendingJob, row: Promise<OutboxTransaction | void>, host: CommitHost) {
     this.#job = job;
     this.#row = row;
     this.#host = host;
   }
 
-  /** Notifies `waiter` once: of the commit or, with an error, of anything else. */
-  tell(waiter: Acknowledgement): void {
+  /** Notifies `listener` once: of the commit or, with an error, of anything else. */
+  whenSettled(listener: AcknowledgementListener): void {
     this.#outcome ??= this.#look().then(
       () => undefined,
       (error: unknown) => error,
     );
-    void this.#outcome.then((error) => waiter.acknowledged(error));
+    void this.#outcome.then((error) => listener.acknowledged(error));
   }
 
   async #look(): Promise<void> {

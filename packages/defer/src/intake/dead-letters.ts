@@ -19,7 +19,7 @@ export interface DeadLetterHost {
 export class DeadLetters {
   readonly #box: DeadLetterBox;
   readonly #host: DeadLetterHost;
-  /** Removes letters until there is room: true if there is more than before. */
+  /** Removes letters until there is room. Resolves with true if there is more than before. */
   #trimming: Promise<boolean> | undefined;
   /** Letters being written: each until it is written or has failed. */
   readonly #putting = new Set<Promise<void>>();
@@ -34,18 +34,18 @@ export class DeadLetters {
     return this.#box.size;
   }
 
-  /** Oldest first, without those that `unreadable` lists. */
+  /** Returns the letters, oldest first, without those that `unreadable` lists. */
   async list(): Promise<DeadLetter[]> {
     return (await this.#box.read()).letters;
   }
 
-  /** Letters that cannot be read, and why. They stay until they can be, or are removed by their `id`. */
+  /** Returns the letters that cannot be read, with the reasons. They stay until they can be, or are removed by their `id`. */
   async unreadable(): Promise<UnreadableLetter[]> {
     return (await this.#box.read()).unreadable;
   }
 
   /**
-   * Gives the job another `attempts`. False if the letter does not exist.
+   * Gives the job another `attempts`. Returns false if the letter does not exist.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_DAMAGED: it cannot be read
    */
@@ -78,14 +78,14 @@ export class DeadLetters {
     return requeued;
   }
 
-  /** Deletes the letter. False if it does not exist. */
+  /** Deletes the letter. Returns false if it does not exist. */
   remove(id: string): Promise<boolean> {
     return this.#box.remove(id);
   }
 
-  /** For the core. */
+  /** Called by the core. */
   async bury(record: JobRecord, error: unknown, diedAtMs: number): Promise<void> {
-    // Room is made first: however many jobs die at once, there are never more letters than that.
+    // Makes room first: the limit holds however many jobs die at once.
     while (this.#box.size + this.#putting.size >= this.#host.maxLetters) {
       if (this.#box.size === 0) await Promise.race(this.#putting);
       else if (!(await (this.#trimming ??= this.#trim()))) break;
@@ -125,7 +125,7 @@ export class DeadLetters {
   }
 }
 
-/* A record of its own: the job itself would keep its request in memory. */
+/* A separate record: the job itself would keep its request in memory. */
 function toRecord({
   id,
   sink,

@@ -1,8 +1,8 @@
 import { DeferError } from '../errors.ts';
 import type { Outbox, OutboxJob } from '../outbox.ts';
-import type { Deferred, PendingJob } from '../lane/pending-job.ts';
+import type { Deferred, PendingJob } from '../sink-queue/pending-job.ts';
 import type { Owner } from '../request/owner.ts';
-import type { Desk } from './desk.ts';
+import type { JobIntake } from './job-intake.ts';
 
 /**
  * Makes the job a row of the caller's transaction.
@@ -13,7 +13,7 @@ export function enqueueInOutbox(
   outbox: Outbox | undefined,
   job: PendingJob,
   transaction: unknown,
-  desk: Desk,
+  intake: JobIntake,
   owner: Owner,
 ): Deferred {
   if (outbox === undefined || transaction === undefined) {
@@ -30,16 +30,16 @@ export function enqueueInOutbox(
       'A job of level outbox is part of its transaction, and cannot depend on the client going away.',
     );
   }
-  desk.checkTime(job, owner);
+  intake.checkTime(job, owner);
   job.isUnderway = true;
   const { id, sink, key, json, deferredAtMs, context, options } = job;
   const row: OutboxJob = { id, sink, job: job.job, key, json, deferredAtMs, context, options };
   const written = outbox.enqueue(transaction, row);
-  // The caller, who has yet to commit, learns of the row; the response waits for the commit.
+  // Settles the job for the caller, which has yet to commit; the response waits for the commit.
   written.then(
-    () => desk.settle(job, undefined),
-    (error: unknown) => desk.settle(job, error),
+    () => intake.settle(job, undefined),
+    (error: unknown) => intake.settle(job, error),
   );
-  desk.holdForCommit(job, written, owner);
+  intake.holdForCommit(job, written, owner);
   return job;
 }

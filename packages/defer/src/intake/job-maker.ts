@@ -11,10 +11,10 @@ import { serialise } from './serialise.ts';
 import type { Ids } from '../job/ids.ts';
 import { isJob, type JobDefinition } from '../job/job.ts';
 import type { Level, When } from '../job/level.ts';
-import { PendingJob } from '../lane/pending-job.ts';
+import { PendingJob } from '../sink-queue/pending-job.ts';
 import { runAtMsOf } from '../job/run-at.ts';
 import type { JobRecord } from '../journal/job-record.ts';
-import type { Lane } from '../lane/lane.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { checkLevel, type ResolvedOptions } from '../options.ts';
 import { captureContext } from '../request/capture-context.ts';
 import type { Scope } from '../request/scope.ts';
@@ -24,14 +24,14 @@ import { closureAbove, neverWaits, refused, unknownJob } from './refusals.ts';
 export interface JobMakerHost {
   readonly ids: Ids;
   /** @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
-  laneFor(name: string | undefined): Lane;
+  queueFor(name: string | undefined): SinkQueue;
   restoreFrom(context: DeferContext | undefined): Restore | undefined;
 }
 
-/** Makes jobs from calls: the arguments are checked and become a record. Nothing is kept of a refused call. */
+/** Makes jobs from calls: checks the arguments and turns them into a record. A refused call keeps nothing. */
 export class JobMaker {
   readonly #options: ResolvedOptions;
-  /** Name of the lane of the closures. */
+  /** Name of the queue of the closures. */
   readonly #after: string;
   readonly #host: JobMakerHost;
 
@@ -54,14 +54,14 @@ export class JobMaker {
     if (!isJob(definition)) throw unknownJob(definition);
     if (call !== noOptions) checkCall(call);
     const options = this.#options;
-    const lane = this.#host.laneFor(call.sink ?? definition.sink ?? options.sink);
+    const queue = this.#host.queueFor(call.sink ?? definition.sink ?? options.sink);
     const level = call.level ?? definition.level ?? options.level;
     const when = call.when ?? definition.when ?? 'always';
     const deferredAtMs = options.clock.wall();
     const runAtMs = runAtMsOf(call, level, deferredAtMs);
-    const json = serialise(definition.name, data, lane.options, options.maxJobBytes);
-    const refusal = lane.options.sink.refuses?.(definition.name, call.options);
-    if (refusal !== undefined) throw refused(definition.name, lane.name, refusal);
+    const json = serialise(definition.name, data, queue.options, options.maxJobBytes);
+    const refusal = queue.options.sink.refuses?.(definition.name, call.options);
+    if (refusal !== undefined) throw refused(definition.name, queue.name, refusal);
     if (call.onDuplicate !== undefined && (level === 'sink' || level === 'outbox')) {
       throw neverWaits(level);
     }
@@ -71,7 +71,7 @@ export class JobMaker {
     }
     const record: JobRecord = {
       id: this.#host.ids.next(),
-      sink: lane.name,
+      sink: queue.name,
       job: definition.name,
       key: call.key,
       json,
@@ -82,7 +82,7 @@ export class JobMaker {
       runAtMs,
       onDuplicate: call.onDuplicate,
     };
-    const restore = lane.options.sink.runsHere ? this.#restoreOf(record) : undefined;
+    const restore = queue.options.sink.runsHere ? this.#restoreOf(record) : undefined;
     return new PendingJob(record, level, when, restore);
   }
 
@@ -120,21 +120,21 @@ export class JobMaker {
     return runAtMs === undefined ? captureAsyncContext() : this.#host.restoreFrom(context);
   }
 
-  /* Its data becomes JSON only when needed, which is rare. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
+  /* Serialises its data only when needed, which is rare. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK */
   #standIn(
     { job, data, sink }: StandIn,
     { id, key, deferredAtMs }: JobRecord,
     scope: Scope | undefined,
   ): () => JobRecord {
     const options = this.#options;
-    const lane = this.#host.laneFor(sink ?? job.sink ?? options.sink);
+    const queue = this.#host.queueFor(sink ?? job.sink ?? options.sink);
     const context = captureContext(scope, options.context);
     return () => ({
       id,
-      sink: lane.name,
+      sink: queue.name,
       job: job.name,
       key,
-      json: serialise(job.name, data, lane.options, options.maxJobBytes),
+      json: serialise(job.name, data, queue.options, options.maxJobBytes),
       deferredAtMs,
       attempt: 1,
       context,

@@ -1,21 +1,21 @@
 import { DeferError } from '../errors.ts';
-import type { PendingJob } from '../lane/pending-job.ts';
+import type { PendingJob } from '../sink-queue/pending-job.ts';
 import { encodeJobRecord, type JobRecord } from '../journal/job-record.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
-import type { Lane } from '../lane/lane.ts';
-import type { JournalOptions } from '../options.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
+import type { ResolvedJournal } from '../options.ts';
 
-/** Takes jobs into the journal, and knows its free space. */
+/** Appends jobs to the journal, and knows its free space. */
 export class Journaling {
   readonly #root: JournalRoot<PendingJob>;
-  readonly #options: Required<JournalOptions>;
+  readonly #options: ResolvedJournal;
 
-  constructor(root: JournalRoot<PendingJob>, options: Required<JournalOptions>) {
+  constructor(root: JournalRoot<PendingJob>, options: ResolvedJournal) {
     this.#root = root;
     this.#options = options;
   }
 
-  /** Jobs that were not written, or not synced, are acceptable in memory. */
+  /** True if memory suffices for jobs that were not written, or not synced. */
   get degrades(): boolean {
     return this.#options.onFailure === 'degrade';
   }
@@ -24,14 +24,14 @@ export class Journaling {
     return this.#root.hasRoom();
   }
 
-  /** Makes room by dropping the oldest jobs of the lane, if that is its `overflow`. */
-  makeRoom(lane: Lane): boolean {
+  /** Makes room by dropping the oldest jobs of the queue, if that is its `overflow`. */
+  makeRoom(queue: SinkQueue): boolean {
     const root = this.#root;
-    if (lane.options.overflow !== 'drop-oldest') return false;
+    if (queue.options.overflow !== 'drop-oldest') return false;
     while (!root.hasRoom()) {
-      const dropped = root.dropOldest(lane.name);
+      const dropped = root.dropOldest(queue.name);
       if (dropped === undefined) return false;
-      lane.forget(dropped.journal, dropped.jobs);
+      queue.forget(dropped.journal, dropped.jobs);
     }
     return true;
   }
@@ -44,7 +44,7 @@ export class Journaling {
   }
 
   /**
-   * Adds the job, or what stands for it. It is written with the next write, and the journal then says so for one whose level it is.
+   * Appends the job, or its stand-in, to the next write. The journal confirms the write if it is the job's level.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
    */
@@ -54,7 +54,7 @@ export class Journaling {
     if (job.isJournaled) own.wait(job.level === 'disk' ? 'disk' : 'process', job);
   }
 
-  /** The same for a job of memory, which the journal reports on as well: it has the only copy from then on. */
+  /** Like `append`, for a job of level `memory`. The journal reports on it as well: it has the only copy from then on. */
   shelve(job: PendingJob): void {
     this.append(job);
     this.#root.own.wait('process', job);

@@ -1,33 +1,33 @@
 import type { Journal } from '../journal/journal.ts';
-import type { Lane } from '../lane/lane.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { listSinks, type ResolvedOptions } from '../options.ts';
 
 /** Journals of exited processes: their jobs go to the sinks with the same names here. */
 export class Orphans {
-  readonly #lanes: ReadonlyMap<string, Lane>;
+  readonly #queues: ReadonlyMap<string, SinkQueue>;
   readonly #logger: ResolvedOptions['logger'];
   readonly #unclaimed = new Set<string>();
 
-  constructor(lanes: ReadonlyMap<string, Lane>, logger: ResolvedOptions['logger']) {
-    this.#lanes = lanes;
+  constructor(queues: ReadonlyMap<string, SinkQueue>, logger: ResolvedOptions['logger']) {
+    this.#queues = queues;
     this.#logger = logger;
   }
 
   adopt(journal: Journal): void {
     for (const name of journal.sinks) {
-      const lane = this.#lanes.get(name);
-      if (lane !== undefined) lane.attach(journal);
+      const queue = this.#queues.get(name);
+      if (queue !== undefined) queue.attach(journal);
       else if (!this.#unclaimed.has(name)) {
         this.#unclaimed.add(name);
         this.#logger.warn(
-          `defer: ${journal.folder} has jobs for the sink "${name}", which is not configured; they stay on disk. Configured: ${listSinks(this.#lanes)}.`,
+          `defer: ${journal.folder} has jobs for the sink "${name}", which is not configured; they stay on disk. Configured: ${listSinks(this.#queues)}.`,
         );
       }
     }
   }
 
-  /** Nothing is left in it. */
+  /** Called when a journal has no jobs left. */
   release(journal: Journal): void {
-    for (const lane of this.#lanes.values()) lane.detach(journal);
+    for (const queue of this.#queues.values()) queue.detach(journal);
   }
 }

@@ -2,14 +2,14 @@ import { DeferError } from '../errors.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import type { Restore } from '../job/async-context.ts';
 import type { OutboxJob } from '../outbox.ts';
-import { PendingJob } from '../lane/pending-job.ts';
+import { PendingJob } from '../sink-queue/pending-job.ts';
 import type { DeferContext } from '../sink.ts';
 
 export interface RedeliveryHost {
   readonly hasJournal: boolean;
   /** Takes a job as if it were deferred now. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED, _FULL */
   accept(job: PendingJob): void;
-  /** Takes it to its lane unchanged. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
+  /** Hands it to its queue unchanged. @throws {DeferError} ERR_REDLINE_DEFER_UNKNOWN_SINK, _CLOSED */
   deliver(job: PendingJob): void;
   generationOf(sink: string): string | undefined;
   restoreFrom(context: DeferContext | undefined): Restore | undefined;
@@ -23,7 +23,7 @@ export class Redelivery {
     this.#host = host;
   }
 
-  /** Called by the relay of an outbox: resolves when the sink has the job, with the life of its server. */
+  /** Called by the relay of an outbox: resolves when the sink has the job, with the generation of its server. */
   async relay(row: OutboxJob): Promise<string | undefined> {
     const job = this.#jobOf({ ...row, attempt: 1 }, 'sink');
     job.isRelayed = true;
@@ -46,7 +46,7 @@ export class Redelivery {
   }
 
   #jobOf(record: JobRecord, level: 'memory' | 'disk' | 'sink'): PendingJob {
-    // A newer one of its key may have its place: what comes back is a job of its own.
+    // A newer job may hold its key: the returning job is independent of it.
     const own = record.onDuplicate === undefined ? record : { ...record, onDuplicate: undefined };
     return new PendingJob(own, level, 'always', this.#host.restoreFrom(record.context));
   }

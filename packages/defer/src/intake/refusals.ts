@@ -1,7 +1,7 @@
 import { DeferError } from '../errors.ts';
 import type { Level } from '../job/level.ts';
-import type { PendingJob } from '../lane/pending-job.ts';
-import type { Lane } from '../lane/lane.ts';
+import type { PendingJob } from '../sink-queue/pending-job.ts';
+import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { listSinks } from '../options.ts';
 
 export function unknownJob(given: unknown): DeferError {
@@ -27,9 +27,9 @@ export function withdrawn(): DeferError {
 
 export function unknownSink(
   name: string | undefined,
-  lanes: ReadonlyMap<string, unknown>,
+  queues: ReadonlyMap<string, unknown>,
 ): DeferError {
-  const known = listSinks(lanes);
+  const known = listSinks(queues);
   return new DeferError(
     'ERR_REDLINE_DEFER_UNKNOWN_SINK',
     name === undefined
@@ -59,10 +59,10 @@ export function neverWaits(level: Level): DeferError {
   );
 }
 
-export function laneFull(lane: Lane): DeferError {
+export function queueFull(queue: SinkQueue): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_FULL',
-    `The sink ${lane.name} has ${lane.depth} pending jobs and takes no more (maxPending, maxPendingBytes).`,
+    `The sink ${queue.name} has ${queue.depth} pending jobs and takes no more (maxPending, maxPendingBytes).`,
   );
 }
 
@@ -87,16 +87,19 @@ export function notCommitted({ id, job }: PendingJob, limitMs: number): DeferErr
   );
 }
 
-/** Where a job was deferred whose request is not known. */
-export type Foreign = 'outside' | 'answered';
+/** Call site of a job whose request is unknown. */
+export type UnattributedPlace = 'outside' | 'answered';
 
-const places: Readonly<Record<Foreign, string>> = {
+const places: Readonly<Record<UnattributedPlace, string>> = {
   outside: 'outside of every request while requests are open',
   answered: 'in the context of a request that shares it with others, or has its response',
 };
 
-/** A warning, and the call it is about. */
-export function foreign({ job, level }: PendingJob, where: Foreign): [string, Error] {
+/** Returns a warning, and an error with the stack of the call. */
+export function unattributedWarning(
+  { job, level }: PendingJob,
+  where: UnattributedPlace,
+): [string, Error] {
   return [
     `defer: a job (${job}) was deferred ${places[where]}: in a callback of a shared connection, a queue, a timer. It is kept whatever becomes of them, and each open response waits for its level, ${level}. Name its request, defer(job, data, { request }), or none, { request: null }. Further ones are only counted (stats().unattributed).`,
     new Error(`The job ${job} was deferred here.`),

@@ -1,16 +1,16 @@
 import { DeferError } from '../errors.ts';
-import type { ResolvedLane } from '../lane/lane-options.ts';
+import type { ResolvedQueue } from '../sink-queue/lane-options.ts';
 import { messageOf } from '../thrown.ts';
 
 /**
- * The data as JSON.
+ * Returns the data as JSON.
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_UNSERIALISABLE, _TOO_LARGE
  */
 export function serialise(
   name: string,
   data: unknown,
-  lane: ResolvedLane,
+  queue: ResolvedQueue,
   maxJobBytes: number,
 ): string {
   let json: string | undefined;
@@ -29,10 +29,10 @@ export function serialise(
       `The data of the job ${name} is a ${typeof data}, which JSON cannot carry.`,
     );
   }
-  const most = Math.min(maxJobBytes, lane.maxJobBytes);
-  if (json.length <= most) return json;
+  const maxLength = Math.min(maxJobBytes, queue.maxJobBytes);
+  if (json.length <= maxLength) return json;
   throw new DeferError(
     'ERR_REDLINE_DEFER_TOO_LARGE',
-    `The data of the job ${name} is ${json.length} characters of JSON, and ${lane.maxJobBytes === most ? `the sink ${lane.name}` : 'maxJobBytes'} allows ${most}.`,
+    `The data of the job ${name} is ${json.length} characters of JSON, and ${queue.maxJobBytes === maxLength ? `the sink ${queue.name}` : 'maxJobBytes'} allows ${maxLength}.`,
   );
 }

@@ -14,10 +14,9 @@ export interface DeferCallOptions {
    */
   key?: string;
   /**
-   * What becomes of this job if another one with its key waits: `'keep'`, nothing is added; `'replace'`, it takes that one's
-   * place and time; `'extend'`, it takes that one's place at its own time. A job that is being sent does not wait. Such jobs
-   * are known to the process that deferred them or adopted their journal, and can be cancelled there. Not for the levels
-   * `sink` and `outbox`.
+   * Treatment of a waiting job with the same key: `'keep'` leaves that one and adds nothing; `'replace'` takes its place
+   * and time; `'extend'` takes its place at the new time. A job that is being sent no longer waits. Only the process that
+   * deferred such a job, or adopted its journal, knows it and can cancel it. Not for the levels `sink` and `outbox`.
    */
   onDuplicate?: OnDuplicate;
   /** @default the job's, then `createDefer`'s */
@@ -38,15 +37,15 @@ export interface DeferCallOptions {
   /** For the sink: delay, priority, headers… An object that JSON can carry. */
   options?: Readonly<Record<string, unknown>>;
   /**
-   * The request that defers the job, where its code runs outside of the request's own context: in callbacks of a shared
+   * The request that defers the job, if its code runs outside of the request's own context: in callbacks of a shared
    * connection, in the queue of a limiter. The request or response of Node, or of the framework. `null`: none, such as in
    * a timer of the app.
    * @default the request in whose context the call is made
    */
   request?: object | null;
   /**
-   * Level `outbox`: the caller's transaction: the `pg` client that began it, or what Knex, Drizzle (on `pg` or postgres.js) or
-   * postgres.js give their callback.
+   * Level `outbox`: the caller's transaction. Either the `pg` client that began it, or the object that Knex, Drizzle (on `pg` or
+   * postgres.js) or postgres.js pass to their callback.
    */
   transaction?: unknown;
 }
@@ -96,7 +95,7 @@ const knownAfter: Record<keyof AfterOptions, true> = {
   request: true,
 };
 
-/* At the call, so that a wrong value never reaches a journal, and a mistyped level is not a lower one. */
+/* Validated at the call, so that a wrong value never reaches a journal, and a mistyped level does not become a lower one. */
 export function checkCall(call: DeferCallOptions): void {
   refuseUnknown('defer', call, known);
   const { key, level, when, options } = call;
@@ -135,7 +134,7 @@ function checkRequest(request: unknown): void {
   );
 }
 
-/* What JSON leaves out, or makes something else of, would not be an object again when the journal is read. */
+/* Values that JSON omits or changes would not be an object again when the journal is read. */
 function checkSinkOptions(options: unknown): void {
   let json: string | undefined;
   try {

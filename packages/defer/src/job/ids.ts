@@ -1,11 +1,11 @@
 const digits = 36;
 const perBlock = digits ** 2;
-/* A number made text in base 36 takes V8 ten times as long as a look into a table. */
+/* Formatting a number in base 36 takes V8 ten times as long as a table lookup. */
 const lastTwo: readonly string[] = Array.from({ length: perBlock }, (_, n) =>
   n.toString(digits).padStart(2, '0'),
 );
 
-/** Ids of one process: `PREFIX-1a2`, each once. */
+/** Generates the ids of one process: `PREFIX-1a2`, each once. */
 export class Ids {
   readonly #prefix: string;
   #block = 0;

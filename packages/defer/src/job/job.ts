@@ -3,7 +3,7 @@ import { levels, whens, type Level, type When } from './level.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
 
 export interface JobOptions {
-  /** Where its jobs go. @default the `sink` of `createDefer` */
+  /** Sink of its jobs. @default the `sink` of `createDefer` */
   sink?: string;
   /** @default the `level` of `createDefer` */
   level?: Level;

@@ -1,7 +1,7 @@
 /**
- * What the response waits for, and so what the job survives once the response has left:
+ * The event that the response waits for, and so the failures that the job survives once the response has left:
  *
- * - `memory`: nothing; survives a SIGTERM within `drainMs`, and with a journal every orderly exit
+ * - `memory`: none; survives a SIGTERM within `drainMs`, and with a journal every orderly exit
  * - `process`: one `write()` per turn of the event loop; survives kill -9, out of memory, an outage of the sink
  * - `disk`: `fdatasync`; survives a power failure
  * - `sink`: the acknowledgement of the sink; survives what the sink survives
@@ -16,15 +16,15 @@ export type Level = 'memory' | 'process' | 'disk' | 'sink' | 'outbox';
 export type When = 'success' | 'always' | 'aborted';
 
 /**
- * What becomes of a job whose key another one has that waits, of the same name for the same sink:
+ * Treatment of a job whose key is held by a waiting job of the same name for the same sink:
  *
- * - `keep`: nothing is added; the one that waits stays as it is
- * - `replace`: it takes the place of the one that waits, with its own data, at the time of that one
+ * - `keep`: nothing is added; the waiting job stays as it is
+ * - `replace`: it takes the place of the waiting job, with its own data, at the time of that job
  * - `extend`: the same at its own time: a job that is deferred again and again runs once, after the last call
  */
 export type OnDuplicate = 'keep' | 'replace' | 'extend';
 
-/** What happens to a job when its lane is full. */
+/** Treatment of a job when its queue is full. */
 export type Overflow = 'spill' | 'block' | 'drop-oldest' | 'reject';
 
 export const levels: readonly Level[] = ['memory', 'process', 'disk', 'sink', 'outbox'];

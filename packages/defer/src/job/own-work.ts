@@ -2,9 +2,9 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 const ownWork: AsyncLocalStorage<OwnWork> = new AsyncLocalStorage();
 
-/** A handler, or a batch, that this package runs: what it defers belongs to no request. */
+/** A handler, or a batch, run by this package: the jobs it defers belong to no request. */
 export class OwnWork {
-  /* A connection that is opened in a handler keeps this context when the handler is over. */
+  /* A connection that is opened in a handler keeps this context after the handler has finished. */
   #isOver = false;
 
   run<Result>(work: () => Result): Result {
@@ -15,7 +15,7 @@ export class OwnWork {
     this.#isOver = true;
   };
 
-  /** The caller is a handler that is running. */
+  /** True if the caller is a running handler. */
   static isRunning(): boolean {
     const own = ownWork.getStore();
     return own !== undefined && !own.#isOver;

@@ -1,29 +1,30 @@
 import { DeferError } from '../errors.ts';
 import type { Level } from './level.ts';
+import { optionError } from '../validate.ts';
 
-/** When a job is to run. */
+/** Time at which a job runs. */
 export interface RunTime {
   readonly delayMs?: number;
   readonly runAt?: Date | number;
 }
 
-/** The last moment a Date can name. */
+/** The last moment a Date can represent. */
 const lastMs = 8.64e15;
-/** So that the moment is one, too. */
+/** Keeps the resulting moment within that range as well. */
 const longestMs = lastMs / 2;
-/** 1973: a number below it was meant to be something else, seconds most likely. */
+/** 1973: a smaller number was meant to be something else, most likely seconds. */
 const firstMs = 1e11;
 
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function checkTime({ delayMs, runAt }: RunTime): void {
   if (delayMs !== undefined && runAt !== undefined) {
-    throw wrong('The options delayMs and runAt exclude each other.');
+    throw optionError('The options delayMs and runAt exclude each other.');
   }
   if (
     delayMs !== undefined &&
     !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestMs)
   ) {
-    throw wrong(
+    throw optionError(
       `The option delayMs must be a number of milliseconds, 0 or above; got ${shown(delayMs)}.`,
     );
   }
@@ -31,13 +32,13 @@ export function checkTime({ delayMs, runAt }: RunTime): void {
   const ms: unknown = runAt instanceof Date ? runAt.getTime() : runAt;
   const isTime = typeof ms === 'number' && Math.abs(ms) <= lastMs;
   if (isTime && (runAt instanceof Date || ms >= firstMs)) return;
-  throw wrong(
+  throw optionError(
     `The option runAt must be a Date, or milliseconds since 1970; got ${shown(runAt)}${isTime ? ', which is long ago: is it in seconds?' : '.'}`,
   );
 }
 
 /**
- * Wall clock of the moment a job is to run; undefined for now.
+ * Returns the wall clock of the moment a job is to run; undefined for now.
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
  */
@@ -56,10 +57,6 @@ export function runAtMsOf(
       ? 'At level sink the response waits for the sink: a job that runs later needs another level.'
       : 'A job of level outbox goes to its sink on commit: a job that runs later needs another level.',
   );
-}
-
-function wrong(sentence: string): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
 }
 
 function shown(value: unknown): string {

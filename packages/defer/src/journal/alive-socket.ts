@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { parseFolderName, thisOwner } from './owner.ts';
 
 /*
- * The kernel's own word on whether a process of another container lives: a socket in the directory of the journals, on
- * which the owner listens and which the kernel closes with its thread, however that ends. A connection is refused from
- * then on, in every network and pid namespace of this host. Where the directory has no such file, or lies on a file
- * system that other hosts may have mounted, only the time without a sign of life is left.
+ * Lets the kernel decide if a process of another container is alive: a socket in the directory of the journals, on
+ * which the owner listens and which the kernel closes with its thread, however that ends. From then on a connection is
+ * refused, in every network and pid namespace of this host. If the directory has no such file, or is on a file system
+ * that other hosts may have mounted, only the time without a sign of life is left.
  */
 
-/** File systems of one kernel: a socket that nobody listens on has no owner on another host. By statfs(2). */
+/** File systems of one kernel, by statfs(2): a socket without a listener has no owner on another host. */
 const localFileSystems: ReadonlySet<number> = new Set([
   0xef_53, // ext2, ext3, ext4
   0x58_46_53_42, // XFS
@@ -22,20 +22,20 @@ const localFileSystems: ReadonlySet<number> = new Set([
   0x79_4c_76_30, // overlayfs
 ]);
 
-/** Of `struct sockaddr_un`, without the zero at its end. */
+/** Maximum path in `struct sockaddr_un`, without the zero at its end. */
 const maxPathBytes = 107;
 
 const suffix = '.alive';
 
-/** Listens until the returned function is called, or this thread ends. Without a socket the time-out decides. */
+/** Listens until the returned function is called, or this thread ends. Without a socket the timeout decides. */
 export function holdAliveSocket(directory: string): () => void {
   if (!isLocal(directory)) return () => {};
   const name = `${thisOwner}.${randomBytes(4).toString('hex')}${suffix}`;
-  // Its connections are questions; to be accepted is the response.
+  // A connection is only a probe: it is enough that it is accepted.
   const server = createServer((socket) => socket.destroy());
   server.on('error', () => {});
   const reached = reach(directory, name);
-  // `exclusive`: a worker of node:cluster would otherwise ask its primary, which outlives it.
+  // `exclusive`: a worker of node:cluster would otherwise use a handle of its primary, which outlives it.
   server.listen({ path: reached.path, exclusive: true }).unref();
   return () => {
     server.close();
@@ -44,7 +44,10 @@ export function holdAliveSocket(directory: string): () => void {
   };
 }
 
-/** Undefined when no socket of the owner says. `names` are the entries of the directory. */
+/**
+ * Returns true if a socket of the owner accepts connections; undefined if no socket decides. `names` are the entries of the
+ * directory.
+ */
 export async function isHeld(
   directory: string,
   owner: string,
@@ -62,7 +65,7 @@ export async function isHeld(
   return isKnown ? false : undefined;
 }
 
-/** Removes those of owners that ended in a crash. An owner whose journals still lie there is left to its adoption. */
+/** Removes the sockets of owners that crashed. An owner whose journals are still there is left to its adoption. */
 export async function removeDeadSockets(directory: string): Promise<void> {
   const names = isLocal(directory) ? readdirSync(directory) : [];
   const owners = new Set(names.map((name) => parseFolderName(name)?.owner));
@@ -78,7 +81,7 @@ function ownerOf(name: string): string | undefined {
   return /^(\d+-\d+-[0-9a-f]+)\.[0-9a-f]+\.alive$/.exec(name)?.[1];
 }
 
-/* A full backlog is that of an owner which stands still. */
+/* A full backlog belongs to an owner that is suspended. */
 function acceptsConnections(directory: string, name: string): Promise<boolean | undefined> {
   const reached = reach(directory, name);
   return new Promise<boolean | undefined>((resolve) => {
@@ -90,7 +93,7 @@ function acceptsConnections(directory: string, name: string): Promise<boolean | 
   }).finally(reached.release);
 }
 
-/** A path that fits: a long one leads through a descriptor of the directory. */
+/** Returns a path that fits: a long one leads through a descriptor of the directory. */
 function reach(directory: string, name: string): { path: string; release(): void } {
   const path = join(directory, name);
   if (Buffer.byteLength(path) <= maxPathBytes) return { path, release() {} };

@@ -1,11 +1,14 @@
 import type { Clock } from '../clock.ts';
 import type { DeferError } from '../errors.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
+import { Sealing } from '../seal/sealing.ts';
 import type { CommitTarget } from './commit-target.ts';
-import { encodeSegmentHeader, segmentHeaderBytes, segmentSalt, type FrameKind } from './frame.ts';
+import { segmentSalt, type FrameKind } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
 import { journalError } from './journal-error.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
 import { dropReserve } from './reserve.ts';
+import { encodeBeginning, placeOf } from './sealed-frames.ts';
 import { Segment } from './segment.ts';
 
 /** The part of the journal that appending uses. */
@@ -19,23 +22,24 @@ export interface AppendingHost<Waiter> {
     readonly clock: Clock;
     readonly segmentBytes: number;
     readonly replayWindowMs: number;
+    readonly keys: KeyRing | undefined;
     trouble(error: DeferError): void;
     recovered(afterMs: number): void;
     committed(waiters: readonly Waiter[], error: unknown): void;
   };
   pathOf(segment: Segment): string;
-  /** @throws where the journal may be another process's by now */
+  /** @throws if the journal may belong to another process by now */
   confirm(): void;
-  /** Somebody has removed its files. */
+  /** Its files were removed from outside. */
   removed(cause: unknown): void;
 }
 
-/** Reports on a buffer, which has all frames added since the previous one. */
+/** Receives reports on a buffer, which has all frames added since the previous one. */
 export interface AppendingEvents<Waiter> {
   /** The last chance to add to it. */
   beforeWrite(commit: GroupCommit<Waiter>): void;
   written(): void;
-  /** None of it is in the segment, nor will be. */
+  /** None of it is in the segment, or will be. */
   lost(): void;
 }
 
@@ -55,7 +59,7 @@ const windowsPerSegment = 2;
 
 /**
  * Appends to the last segment of a journal, and begins a new one when that is full, old, or no longer trusted. Reports
- * once that it cannot, and once that it can again.
+ * a failure once, and the recovery once.
  */
 export class Appending<Waiter = unknown> {
   readonly #journal: AppendingHost<Waiter>;
@@ -91,7 +95,7 @@ export class Appending<Waiter = unknown> {
     });
   }
 
-  /** The one that is appended to, once there is one. */
+  /** The segment that is appended to, if one is open. */
   get segment(): Segment | undefined {
     return this.#open?.segment;
   }
@@ -101,7 +105,7 @@ export class Appending<Waiter = unknown> {
   }
 
   /**
-   * Adds one frame to `segment`, and returns where in it the frame begins.
+   * Adds one frame to `segment`, and returns its offset there.
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
    */
   add(kind: FrameKind, number: number, payload: string): number {
@@ -123,17 +127,17 @@ export class Appending<Waiter = unknown> {
     this.#commit.flush();
   }
 
-  /** Nobody waits longer than `limitMs` for a disk that does not sync. */
+  /** Ends the wait for a disk that has not synced within `limitMs`. */
   giveUpOnSync(limitMs: number): void {
     this.#commit.giveUpOnSync(limitMs);
   }
 
   /** Resolves when everything so far is written and synced, or has failed. */
-  settled(): Promise<void> {
-    return this.#commit.settled();
+  whenIdle(): Promise<void> {
+    return this.#commit.whenIdle();
   }
 
-  /** The folder is gone: later jobs begin a new file. */
+  /** Called when the folder is gone: later jobs begin a new file. */
   folderGone(): void {
     this.#openIsBroken = true;
     this.#commit.folderGone();
@@ -164,7 +168,7 @@ export class Appending<Waiter = unknown> {
   }
 
   #target(): OpenSegment {
-    const { clock, segmentBytes, replayWindowMs } = this.#journal.settings;
+    const { clock, segmentBytes, replayWindowMs, keys } = this.#journal.settings;
     const open = this.#open;
     if (open !== undefined && !this.#openIsBroken) {
       const isFull = open.bytes >= segmentBytes;
@@ -172,7 +176,8 @@ export class Appending<Waiter = unknown> {
         replayWindowMs > 0 &&
         open.segment.length > 0 &&
         clock.now() - open.segment.openedAtMs >= replayWindowMs / windowsPerSegment;
-      if (!isFull && !isOld) return open;
+      const isOutdated = open.sealing?.keyId !== keys?.current.id;
+      if (!isFull && !isOld && !isOutdated) return open;
     }
     return this.#rotate();
   }
@@ -185,12 +190,13 @@ export class Appending<Waiter = unknown> {
     const fd = this.#createFile(segment);
     const before = this.#open;
     const isCounted = !fs.isRemoved(fd);
-    segment.bytes = segmentHeaderBytes;
     segments.push(segment);
     this.#open = {
       fd,
       isCounted,
       salt: segment.salt,
+      sealing: segment.sealing,
+      notedAt: 0,
       segment,
       get bytes() {
         return segment.bytes;
@@ -211,19 +217,22 @@ export class Appending<Waiter = unknown> {
     return this.#open;
   }
 
-  /** With its header, under the next number. */
+  /** Creates the file, under the next number, with its first bytes. */
   #createFile(segment: Segment): number {
-    const { fs } = this.#journal.settings;
-    const header = encodeSegmentHeader();
+    const { fs, keys } = this.#journal.settings;
     const path = this.#journal.pathOf(segment);
     let fd: number | undefined;
     try {
+      const place = placeOf(this.#journal.id, segment.number);
+      segment.sealing = keys && Sealing.make(keys.current, place);
+      const bytes = encodeBeginning(segment.salt, segment.sealing);
       fd = fs.openSync(path, 'wx');
-      // Never the same again: a file that could not be removed must not block a name forever.
+      // Never reused: a file that could not be removed must not block a name forever.
       this.#nextSegment++;
-      for (let at = 0; at < header.length;) {
-        at += fs.writeSync(fd, header, at, header.length - at, at);
+      for (let at = 0; at < bytes.length;) {
+        at += fs.writeSync(fd, bytes, at, bytes.length - at, at);
       }
+      segment.bytes = bytes.length;
       return fd;
     } catch (error) {
       if (fd !== undefined) {
@@ -252,8 +261,8 @@ export class Appending<Waiter = unknown> {
 
   /*
    * After a failed sync the kernel may have discarded the pages and report the next sync as a success. So nothing more
-   * is written behind them: a new segment begins, and those that waited learn that the level was not reached. On a disk
-   * that never syncs that would be a file for every job; frames are found behind damage, so one a second is enough.
+   * is written after them: a new segment begins, and the waiters learn that the level was not reached. On a disk
+   * that never syncs that would be a file for every job; frames after damage are found, so one a second is enough.
    */
   #syncFailed(error: unknown): DeferError {
     const { folder, settings } = this.#journal;

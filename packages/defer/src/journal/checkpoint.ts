@@ -2,12 +2,12 @@ import { crc32 } from 'node:zlib';
 import type { KeptTries } from './tries.ts';
 import { jobStates, type JobState, type Segment } from './segment.ts';
 
-/** Where every job of a journal stands, so that marks in segments that are gone are not missed. */
+/** State of every job of a journal, so that marks in removed segments are not missed. */
 export interface Checkpoint {
-  /** Marks at or behind this place of the log are not in here yet. */
+  /** Marks at or after this place of the log are not included yet. */
   readonly segment: number;
   readonly offset: number;
-  /** The last life of each sink's server that acknowledged something. */
+  /** Last lifetime of each sink's server that acknowledged something. */
   readonly generations: Readonly<Record<string, string>>;
   readonly segments: readonly CheckpointedSegment[];
   readonly tries?: KeptTries;
@@ -20,7 +20,7 @@ export interface CheckpointedSegment {
   readonly states: string;
 }
 
-/* One line of JSON behind its checksum. */
+/* One line of JSON after its checksum. */
 export function encodeCheckpoint(checkpoint: Checkpoint): string {
   const json = JSON.stringify({ version: 1, ...checkpoint });
   return frame(json);
@@ -30,7 +30,7 @@ function frame(json: string): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-/** Undefined when the text is not what was written. */
+/** Returns undefined if the text is not what was written. */
 export function decodeCheckpoint(text: string): Checkpoint | undefined {
   const json = text.slice(9, -1);
   if (text !== frame(json)) return undefined;
@@ -46,7 +46,7 @@ export function encodeStates(segment: Segment): CheckpointedSegment {
   };
   for (let at = 0; at < segment.length; at++) {
     const each = segment.stateOf(segment.firstJob + at);
-    // What is in memory is on disk alone as soon as the process is gone.
+    // A job in memory is only on disk as soon as the process is gone.
     const kept = each === jobStates.loaded ? jobStates.waiting : each;
     if (kept === state) {
       count++;
@@ -60,7 +60,7 @@ export function encodeStates(segment: Segment): CheckpointedSegment {
   return { number: segment.number, firstJob: segment.firstJob, states: runs.join(' ') };
 }
 
-/** The jobs that are sent or done; the others need no telling. */
+/** Yields the jobs that are sent or done; the others need no mark. */
 export function* decodeStates({
   firstJob,
   states,

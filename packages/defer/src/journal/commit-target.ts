@@ -1,13 +1,19 @@
-/** An open segment, as far as writing goes. */
+import type { Sealing } from '../seal/sealing.ts';
+
+/** The part of an open segment that writing uses. */
 export interface CommitTarget {
   readonly fd: number;
-  /** The file system counts the names of a file, so that one can be seen to have none. */
+  /** True if the file system counts the names of a file, so that a removed file can be detected. */
   readonly isCounted: boolean;
   readonly salt: number;
-  /** What `write` has taken so far. */
+  /** Seals its jobs; undefined if they are in clear. */
+  readonly sealing: Sealing | undefined;
+  /** The offset of the last note about their key. */
+  notedAt: number;
+  /** Bytes that `write` has taken so far. */
   bytes: number;
-  /** How far the file is filled with zeros to write over; nothing beyond `bytes` where it is less. */
+  /** End of the zeros written ahead of `bytes`; nothing is reserved if it is less than `bytes`. */
   reserved: number;
-  /** It is left for a new one when it has so many. */
+  /** Size at which a new segment replaces it. */
   readonly maxBytes: number;
 }

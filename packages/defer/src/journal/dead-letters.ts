@@ -1,14 +1,20 @@
 import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { KeyRing } from '../seal/key-ring.ts';
+import { noteOf, openText, sealText } from '../seal/sealed-text.ts';
+import type { Sealing } from '../seal/sealing.ts';
 import { messageOf } from '../thrown.ts';
+import { load, open as openSealed, type Sealed } from './open-sealing.ts';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
-/** A job that failed for good, and why. */
+/** A job that failed for good, and the reason. */
 export interface DeadLetter {
   readonly record: JobRecord;
   /** `Error.stack`, or the value as text. */
   readonly reason: string;
   readonly diedAtMs: number;
+  /** The id of the key that its file is sealed with. */
+  readonly sealedWith?: string;
 }
 
 /** A dead letter that cannot be read: its file is damaged, or belongs to another user. */
@@ -16,7 +22,7 @@ export interface UnreadableLetter {
   /** For `remove`. */
   readonly id: string;
   readonly file: string;
-  /** Why it cannot be read. */
+  /** Reason why it cannot be read. */
   readonly reason: string;
 }
 
@@ -31,15 +37,15 @@ export interface DeadLetterBox {
   /** Resolves when the letter is safe. */
   put(letter: DeadLetter): Promise<void>;
   read(): Promise<ReadLetters>;
-  /** The first of these. */
+  /** Returns the oldest `count` letters. */
   oldest(count: number): Promise<DeadLetter[]>;
   /** @throws if it cannot be read */
   get(id: string): Promise<DeadLetter | undefined>;
-  /** False when it does not exist (any more). */
+  /** Returns false if it does not exist, or no longer does. */
   remove(id: string): Promise<boolean>;
-  /** Its job is about to be requeued, and may die again at once: letters written from now on are separate. */
+  /** Called before its job is requeued, which may die again at once: letters written from now on are separate. */
   release(id: string): Promise<void>;
-  /** The job is requeued: removes the letter of `release`, not one written since. */
+  /** Called when the job is requeued: removes the letter of `release`, not one written since. */
   released(id: string): Promise<void>;
   readonly size: number;
 }
@@ -86,7 +92,7 @@ export class MemoryDeadLetters implements DeadLetterBox {
 
 const atOnce = 16;
 const suffix = '.dead';
-/** Names of letters whose jobs are being requeued. One left by a crash is a letter like any other. */
+/** Ending of the names of letters whose jobs are being requeued. A letter that a crash leaves there is a letter like any other. */
 const releasedSuffix = '.requeued';
 
 /** True for names of letters, among other files in the folder. */
@@ -97,15 +103,18 @@ export function isLetter(name: string): boolean {
 /** One file for each letter, so that every process on the folder, including the command, can remove one. */
 export class FileDeadLetters implements DeadLetterBox {
   readonly #folder: string;
+  readonly #keys: KeyRing | undefined;
   #size: number;
-  /** How often this process has put or removed one. */
+  /** Number of times this process has put or removed one. */
   #changes = 0;
   #running = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(folder: string, size: number) {
+  /** @param keys Keys that seal new letters and open sealed ones. */
+  constructor(folder: string, size: number, keys: KeyRing | undefined) {
     this.#folder = folder;
     this.#size = size;
+    this.#keys = keys;
   }
 
   /** As of the last `list`, plus the changes by this process since. */
@@ -119,13 +128,13 @@ export class FileDeadLetters implements DeadLetterBox {
     try {
       const path = this.#pathOf(letter.record.id);
       try {
-        await writeSynced(`${path}.new`, encodeLetter(letter));
+        await writeSynced(`${path}.new`, this.#encode(letter));
         await rename(`${path}.new`, path);
       } catch (error) {
         await unlink(`${path}.new`).catch(() => {});
         throw error;
       }
-      // The job is done as far as its journal goes: the letter's name must be as safe as its text.
+      // The job is done as far as its journal knows: the letter's name must be as safe as its text.
       await syncFolder(this.#folder);
       this.#count(1);
     } finally {
@@ -138,11 +147,11 @@ export class FileDeadLetters implements DeadLetterBox {
   async read(): Promise<ReadLetters> {
     const letters = new Map<string, DeadLetter>();
     const unreadable: UnreadableLetter[] = [];
-    // Behind a letter that is being requeued comes the one its job may have got since.
+    // A letter that is being requeued is followed by the one its job may have got since.
     for (const name of (await this.#names()).sort((a, b) => (a < b ? 1 : -1))) {
       const file = join(this.#folder, name);
       try {
-        const letter = await readLetter(file);
+        const letter = await this.#read(file);
         if (letter !== undefined) letters.set(letter.record.id, letter);
       } catch (error) {
         unreadable.push({ id: idOf(name), file, reason: messageOf(error) });
@@ -155,7 +164,7 @@ export class FileDeadLetters implements DeadLetterBox {
   }
 
   async oldest(count: number): Promise<DeadLetter[]> {
-    // By the times of the files: reading all of them for a few would take too much memory.
+    // Sorted by the times of the files: reading all of them for a few would take too much memory.
     const files: { path: string; atMs: number }[] = [];
     for (const name of await this.#names()) {
       const path = join(this.#folder, name);
@@ -165,14 +174,14 @@ export class FileDeadLetters implements DeadLetterBox {
     files.sort((a, b) => a.atMs - b.atMs);
     const letters: DeadLetter[] = [];
     for (const { path } of files.slice(0, count)) {
-      const letter = await readLetter(path).catch(() => undefined);
+      const letter = await this.#read(path).catch(() => undefined);
       if (letter !== undefined) letters.push(letter);
     }
     return letters;
   }
 
   async get(id: string): Promise<DeadLetter | undefined> {
-    return (await readLetter(this.#pathOf(id))) ?? readLetter(this.#pathOf(id, releasedSuffix));
+    return (await this.#read(this.#pathOf(id))) ?? this.#read(this.#pathOf(id, releasedSuffix));
   }
 
   async remove(id: string): Promise<boolean> {
@@ -186,6 +195,39 @@ export class FileDeadLetters implements DeadLetterBox {
 
   async released(id: string): Promise<void> {
     await this.#unlink(this.#pathOf(id, releasedSuffix));
+  }
+
+  /**
+   * Makes sure that the keys of all letters are available. A letter that cannot be read does not count: `read` reports it.
+   * @throws {DeferError} ERR_REDLINE_DEFER_SEAL
+   */
+  async checkKeys(): Promise<void> {
+    const names = await this.#names().catch(() => []);
+    const paths = names.map((name) => join(this.#folder, name));
+    const checkNext = async (): Promise<void> => {
+      for (let path = paths.pop(); path !== undefined; path = paths.pop()) {
+        const text = await textOf(path).catch(() => undefined);
+        await openLetter(path, text ?? '', this.#keys);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, checkNext));
+  }
+
+  #encode(letter: DeadLetter): string {
+    const text = encodeLetter(letter);
+    if (this.#keys === undefined) return text;
+    return sealText(text, this.#keys.current, placeOfLetter(letter.record.id));
+  }
+
+  /* Returns undefined if another process has removed it. @throws if it cannot be read */
+  async #read(path: string): Promise<DeadLetter | undefined> {
+    const text = await textOf(path);
+    if (text === undefined) return undefined;
+    const sealing = await openLetter(path, text, this.#keys);
+    if (sealing === undefined) return decodeLetter(text);
+    const opened = openText(text, sealing);
+    if (opened === undefined) throw new Error('Its bytes differ from what was written');
+    return { ...decodeLetter(opened), sealedWith: sealing.keyId };
   }
 
   async #unlink(path: string): Promise<boolean> {
@@ -211,7 +253,7 @@ export class FileDeadLetters implements DeadLetterBox {
     this.#changes++;
   }
 
-  /* An id may come from a request: it must not lead anywhere else. */
+  /* An id may come from a request: it must not lead outside the folder. */
   #pathOf(id: string, ending: string = suffix): string {
     if (basename(id) !== id) throw new Error(`No dead letter has the id "${id}".`);
     return join(this.#folder, id + ending);
@@ -222,16 +264,37 @@ function idOf(name: string): string {
   return name.slice(0, name.lastIndexOf('.'));
 }
 
-/* Undefined if another process has removed it. @throws if it cannot be read */
-async function readLetter(path: string): Promise<DeadLetter | undefined> {
-  let text: string;
+/* Returns undefined if another process has removed it. @throws if it cannot be read */
+async function textOf(path: string): Promise<string | undefined> {
   try {
-    text = await readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
-  return decodeLetter(text);
+}
+
+/* Returns undefined for a letter in clear. @throws {DeferError} ERR_REDLINE_DEFER_SEAL */
+async function openLetter(
+  path: string,
+  text: string,
+  keys: KeyRing | undefined,
+): Promise<Sealing | undefined> {
+  const sealed = sealedLetter(path, text);
+  if (sealed === undefined) return undefined;
+  await load(sealed, keys);
+  return openSealed(sealed, keys!);
+}
+
+/** Returns undefined for a letter in clear. `text` may be its beginning. */
+export function sealedLetter(path: string, text: string): Sealed | undefined {
+  const note = noteOf(text);
+  return note && { file: path, place: placeOfLetter(idOf(basename(path))), note };
+}
+
+/* Excludes the ending, which changes while the job is requeued. */
+function placeOfLetter(id: string): string {
+  return `letter ${id}`;
 }
 
 async function writeSynced(path: string, text: string): Promise<void> {
@@ -245,7 +308,7 @@ async function writeSynced(path: string, text: string): Promise<void> {
 }
 
 async function syncFolder(path: string): Promise<void> {
-  // Windows opens no folders; its file system journals them itself.
+  // Windows does not open folders; its file system journals them itself.
   const folder = await open(path, 'r').catch(() => undefined);
   if (folder === undefined) return;
   try {
@@ -255,7 +318,7 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/* The reason as one line of JSON, then the record. */
+/* Writes the reason as one line of JSON, then the record. */
 function encodeLetter({ record, reason, diedAtMs }: DeadLetter): string {
   return `${JSON.stringify({ diedAtMs, reason })}\n${encodeJobRecord(record)}`;
 }

@@ -1,31 +1,34 @@
 import type { DeferError } from '../errors.ts';
 import type { CommitTarget } from './commit-target.ts';
-import { frameHeaderBytes, sealFrame, type FrameKind } from './frame.ts';
+import { frameHeaderBytes, frameKinds, sealFrame, type FrameKind } from './frame.ts';
 import { close, isShortage, type JournalFs } from './journal-fs.ts';
 import { reserveAhead } from './reserve.ts';
+import { sealBytes, type Sealing } from '../seal/sealing.ts';
 
 export interface GroupCommitHost<Waiter> {
   /** Monotonic milliseconds. */
   now(): number;
-  /** The segment of the next buffer: the same, or a new one if it is due. @throws when none can be opened */
+  /** Returns the segment of the next buffer: the same, or a new one if it is due. @throws when none can be opened */
   target(): CommitTarget;
   /** Called before a buffer is written: the last chance to add to it. */
   beforeWrite(): void;
   /** Called after a write. @throws if the file was removed, or may be another process's: then the write does not count */
   confirm(target: CommitTarget): void;
-  /** A buffer could not be written, and none of it is in the segment. */
+  /** Called if a buffer could not be written, and none of it is in the segment. */
   writeFailed(error: unknown, segmentIsBroken: boolean): DeferError;
   syncFailed(error: unknown): DeferError;
-  /** A buffer is written. */
+  /** Called when a buffer is written. */
   worked(): void;
-  /** Earlier writes are synced. */
+  /** Called when earlier writes are synced. */
   synced(): void;
-  /** The waiters' frames are written or synced or, with an error, are not. Must not throw. */
+  /** Called when the waiters' frames are written or synced or, with an error, are not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
 /** A buffer that grew beyond this is not reused. */
 const keptBufferBytes = 4 << 20;
+/** Every job of a sealed segment depends on its note: a bad sector must not take all of them. */
+const noteEveryBytes = 16 << 10;
 
 /**
  * Gathers frames and writes them once per turn of the event loop, in the check phase: all requests read in the turn
@@ -41,7 +44,7 @@ export class GroupCommit<Waiter = unknown> {
   #scheduled: NodeJS.Immediate | undefined;
   #writeWaiters: Waiter[] = [];
   #syncWaiters: Waiter[] = [];
-  /** Written, and in need of a sync that has not begun. */
+  /** Waiters whose frames are written and need a sync that has not begun. */
   #unsynced: Waiter[] = [];
   #currentFd: number | undefined;
   readonly #retired: number[] = [];
@@ -49,10 +52,10 @@ export class GroupCommit<Waiter = unknown> {
   #folderFd: number | undefined;
   #folderIsDirty = false;
   #syncing = false;
-  /** What the sync that runs is for. */
+  /** Waiters of the running sync. */
   #inSync: Waiter[] = [];
   #syncBeganAtMs = 0;
-  /** The reason why nobody waits for the running sync any longer: it takes too long. */
+  /** The reason why the wait for the running sync was given up: it takes too long. */
   #stuck: DeferError | undefined;
   #idle: (() => void)[] = [];
 
@@ -61,15 +64,36 @@ export class GroupCommit<Waiter = unknown> {
     this.#host = host;
   }
 
-  /** Adds one frame, and returns its place in the segment. @throws if there is no segment */
+  /** Adds one frame, and returns its place in the segment. @throws if no segment can be opened */
   add(kind: FrameKind, number: number, payload: string): number {
     const target = (this.#target ??= this.#host.target());
-    const offset = target.bytes + this.#used;
-    const room = this.#used + frameHeaderBytes + payload.length * 3;
-    if (room > this.#buffer.length) this.#grow(room);
-    const payloadBytes = this.#buffer.write(payload, this.#used + frameHeaderBytes, 'utf8');
-    this.#used = sealFrame(this.#buffer, this.#used, kind, number, payloadBytes, target.salt);
+    const { sealing } = target;
     this.schedule();
+    if (sealing === undefined || kind !== frameKinds.job) {
+      return this.#put(target, kind, number, payload);
+    }
+    if (target.bytes + this.#used - target.notedAt >= noteEveryBytes) {
+      target.notedAt = this.#put(target, frameKinds.seal, 0, JSON.stringify(sealing.note));
+    }
+    return this.#put(target, frameKinds.sealedJob, number, payload, sealing);
+  }
+
+  #put(
+    target: CommitTarget,
+    kind: FrameKind,
+    number: number,
+    payload: string,
+    sealing?: Sealing,
+  ): number {
+    const offset = target.bytes + this.#used;
+    const at = this.#used + frameHeaderBytes;
+    const room = at + payload.length * 3 + sealBytes;
+    if (room > this.#buffer.length) this.#grow(room);
+    const payloadBytes =
+      sealing === undefined
+        ? this.#buffer.write(payload, at, 'utf8')
+        : sealing.write(payload, this.#buffer, at, number, offset);
+    this.#used = sealFrame(this.#buffer, this.#used, kind, number, payloadBytes, target.salt);
     return offset;
   }
 
@@ -105,34 +129,35 @@ export class GroupCommit<Waiter = unknown> {
     this.#host.committed(writeWaiters, error);
   }
 
-  /** The segment that `target` returns from now on. */
+  /** Sets the segment that `target` returns from now on. */
   use(fd: number): void {
     this.#currentFd = fd;
   }
 
-  /** The segment is no longer written: it is synced once more and closed. */
+  /** Ends writing to the segment: it is synced once more and closed. */
   retire(fd: number): void {
     this.#retired.push(fd);
     this.#target = undefined;
     this.schedule();
   }
 
-  /** A file was made in the folder, which is as lost as its content until the folder itself is synced. */
+  /** Called when a file was created in the folder: until the folder itself is synced, the file can be lost like its content. */
   folderChanged(path: string): void {
     this.#folderIsDirty = true;
     this.#folder = path;
-    // Together with the file, for which there was a descriptor just now: later there may be none. If it fails, the sync tries again.
+    // Opened together with the file, for which there was a descriptor just now: later there may be none left. If it fails, the
+    // sync tries again.
     this.#openFolder();
   }
 
-  /** The folder was renamed or removed. */
+  /** Called when the folder was renamed or removed. */
   folderGone(): void {
     if (this.#folderFd !== undefined) close(this.#fs, this.#folderFd);
     this.#folderFd = undefined;
   }
 
   /** Resolves when everything added is written and synced, or has failed. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     this.flush();
     while ((this.#syncing && this.#stuck === undefined) || this.#unsynced.length > 0) {
       await new Promise<void>((resolve) => void this.#idle.push(resolve));
@@ -140,7 +165,7 @@ export class GroupCommit<Waiter = unknown> {
   }
 
   /**
-   * Nobody waits longer than `limitMs` for a sync. A disk that hangs may come back, and the call cannot be cancelled:
+   * Ends the wait for a sync after `limitMs`. A disk that hangs may come back, and the call cannot be cancelled:
    * until it returns, jobs that need a sync are refused.
    */
   giveUpOnSync(limitMs: number): void {
@@ -149,10 +174,10 @@ export class GroupCommit<Waiter = unknown> {
     this.#stuck = this.#host.syncFailed(new Error(`It has not ended within ${limitMs} ms`));
     const waiters = [...this.#inSync.splice(0), ...this.#unsynced.splice(0)];
     this.#host.committed(waiters, this.#stuck);
-    this.#tellIdle();
+    this.#notifyIdle();
   }
 
-  /** Writes and syncs on the spot: for the exit of the process. */
+  /** Writes and syncs synchronously, for the exit of the process. */
   flushSync(): void {
     this.flush();
     // Another call would hang like the one before it, and this thread with it.
@@ -185,7 +210,7 @@ export class GroupCommit<Waiter = unknown> {
       for (let at = 0; at < length;) {
         at += this.#fs.writeSync(target.fd, this.#buffer, at, length - at, target.bytes + at);
       }
-      // Behind the write: before it, the process could stand still in between.
+      // After the write: otherwise the process could be suspended in between.
       this.#host.confirm(target);
       target.bytes += length;
       if (isSynced) reserveAhead(this.#fs, target);
@@ -197,7 +222,7 @@ export class GroupCommit<Waiter = unknown> {
     return undefined;
   }
 
-  /* Half a buffer must not stay: the next one would follow a torn frame. */
+  /* A partial buffer must not stay: the next one would follow a torn frame. */
   #cutBack(target: CommitTarget): boolean {
     try {
       this.#fs.ftruncateSync(target.fd, target.bytes);
@@ -235,7 +260,7 @@ export class GroupCommit<Waiter = unknown> {
     }
   }
 
-  /* Returns why it could not be opened. Windows opens no folders; its file system journals them itself. */
+  /* Returns the reason if it could not be opened. Windows does not open folders; its file system journals them itself. */
   #openFolder(): unknown {
     try {
       this.#folderFd ??= this.#fs.openSync(this.#folder!, 'r');
@@ -252,9 +277,9 @@ export class GroupCommit<Waiter = unknown> {
     this.#syncing = false;
     this.#stuck = undefined;
     if (failure !== undefined) {
-      // What was written meanwhile may lie in the very pages that failed, and the next sync would not say so again.
+      // Data written meanwhile may be in the very pages that failed, and the next sync would not report it again.
       waiters.push(...this.#unsynced.splice(0));
-      // It does not matter which of them failed: it may be the folder.
+      // Any of them may have failed, the folder included.
       this.#folderIsDirty = true;
       error = this.#host.syncFailed(failure);
     } else if (isSomething) {
@@ -262,10 +287,10 @@ export class GroupCommit<Waiter = unknown> {
     }
     this.#sync();
     this.#host.committed(waiters, error);
-    if (!this.#syncing) this.#tellIdle();
+    if (!this.#syncing) this.#notifyIdle();
   }
 
-  #tellIdle(): void {
+  #notifyIdle(): void {
     const idle = this.#idle;
     this.#idle = [];
     for (const resolve of idle) resolve();

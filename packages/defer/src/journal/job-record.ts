@@ -1,7 +1,7 @@
 import type { OnDuplicate } from '../job/level.ts';
 import type { DeferContext } from '../sink.ts';
 
-/** A job as the journal keeps it. */
+/** A job as the journal stores it. */
 export interface JobRecord {
   readonly id: string;
   readonly sink: string;
@@ -12,29 +12,36 @@ export interface JobRecord {
   readonly attempt: number;
   readonly context: DeferContext | undefined;
   readonly options: Readonly<Record<string, unknown>> | undefined;
-  /** Wall clock of the moment it is to run, where that was not the call's. */
+  /** Wall clock of the moment it is to run, if that is not the call's. */
   readonly runAtMs?: number | undefined;
-  /** Where the call said so: what becomes of it, or of another one of its key. */
+  /** The option of the call, if it had one. */
   readonly onDuplicate?: OnDuplicate | undefined;
 }
 
+/** A job that was deferred with `onDuplicate`. */
+export interface KeyedRecord {
+  readonly number: number;
+  /** Without its data. */
+  readonly record: Omit<JobRecord, 'json' | 'context' | 'options' | 'attempt'>;
+}
+
 /** Names are code, and few. */
-const mostNames = 1_000;
+const maxNames = 1_000;
 const quotedNames = new Map<string, string>();
 
 function quoted(name: string): string {
   let text = quotedNames.get(name);
   if (text !== undefined) return text;
   text = JSON.stringify(name);
-  if (quotedNames.size < mostNames) quotedNames.set(name, text);
+  if (quotedNames.size < maxNames) quotedNames.set(name, text);
   return text;
 }
 
-/* Two lines: what the core knows as a JSON array, then the data as it came. JSON text has no raw line break. */
+/* Two lines: the core's fields as a JSON array, then the data unchanged. JSON text has no raw line break. */
 export function encodeJobRecord(record: JobRecord): string {
   const { id, sink, job, key, json, deferredAtMs, attempt, context, options, runAtMs } = record;
   const { onDuplicate } = record;
-  // Readers of the first version stop where theirs ended: they know no keys that are taken, and run both.
+  // Readers of the first version stop where its fields ended: they do not know `onDuplicate`, and run both jobs.
   const last = onDuplicate === undefined ? '' : `,${JSON.stringify(onDuplicate)}`;
   const timed = runAtMs === undefined && last === '' ? '' : `,${runAtMs ?? 'null'}${last}`;
   const extra =
@@ -44,7 +51,7 @@ export function encodeJobRecord(record: JobRecord): string {
   return `["${id}",${quoted(sink)},${quoted(job)},${key === undefined ? 'null' : JSON.stringify(key)},${deferredAtMs},${attempt}${extra}]\n${json}`;
 }
 
-/* Where `toJSON` has nothing to say, neither has the record: it must be read again, whatever an app puts into it. */
+/* A `toJSON` that returns nothing is stored as null: the record must be readable, whatever an app puts into it. */
 function toJson(value: object | undefined): string {
   return (value === undefined ? undefined : JSON.stringify(value)) ?? 'null';
 }
@@ -78,4 +85,10 @@ export function decodeJobRecord(text: string): JobRecord {
     runAtMs: runAtMs ?? undefined,
     onDuplicate,
   };
+}
+
+/** The fields that a process keeps of the record of a job on disk. */
+export function withoutData(record: JobRecord): KeyedRecord['record'] {
+  const { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate } = record;
+  return { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate };
 }

@@ -6,7 +6,7 @@ export interface JournalFs {
   readdirSync(path: string): string[];
   openSync(path: string, flags: string): number;
   closeSync(fd: number): void;
-  /** May write less than asked for. */
+  /** May write less than requested. */
   writeSync(
     fd: number,
     bytes: Uint8Array,
@@ -20,7 +20,7 @@ export interface JournalFs {
   rmdirSync(path: string): void;
   fdatasync(fd: number, callback: (error: Error | null) => void): void;
   fdatasyncSync(fd: number): void;
-  /** True when no folder has the file any more: what is written to it is lost when the process ends. */
+  /** True if no folder has the file any more: data written to it is lost when the process ends. */
   isRemoved(fd: number): boolean;
   readFile(path: string): Promise<Buffer>;
   read(
@@ -56,35 +56,35 @@ export const nodeFs: JournalFs = {
     }),
 };
 
-/** What was synced is safe, whatever closing says; what was not is not made safe by it. */
+/** Ignores errors: synced data is safe whatever closing reports, and closing does not make the rest safe. */
 export function close(files: JournalFs, fd: number): void {
   try {
     files.closeSync(fd);
   } catch {
-    // A network's file system may fail here.
+    // A network file system may fail here.
   }
 }
 
-/** The process or the machine has too many open files: it would be opened otherwise. */
+/** True if the process or the machine lacks descriptors or memory: the file could be opened otherwise. */
 export function isShortage(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EMFILE' || code === 'ENFILE' || code === 'ENOMEM';
 }
 
-/** Some file systems over a network have nothing to sync for a folder, and say so. */
+/** True for the error of a network file system that has nothing to sync for a folder. */
 export function hasNothingToSync(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
   return code === 'EINVAL' || code === 'ENOTSUP' || code === 'ENOSYS';
 }
 
-/** Makes what was created in a folder, or renamed, as safe as a sync makes content. */
+/** Makes creations and renames in a folder as safe as a sync makes content. */
 export function syncFolder(files: JournalFs, path: string): void {
   let fd: number;
   try {
     fd = files.openSync(path, 'r');
   } catch (error) {
     if (isShortage(error)) throw error;
-    return; // Windows opens no folders; its file system journals them itself.
+    return; // Windows does not open folders; its file system journals them itself.
   }
   try {
     files.fdatasyncSync(fd);
@@ -95,11 +95,11 @@ export function syncFolder(files: JournalFs, path: string): void {
   }
 }
 
-/** Removes a file, if it is there. */
+/** Removes a file, if it exists. */
 export function remove(files: JournalFs, path: string): void {
   try {
     files.unlinkSync(path);
   } catch {
-    // Not there.
+    // It does not exist.
   }
 }

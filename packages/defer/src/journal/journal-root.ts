@@ -1,15 +1,13 @@
-import { readSync } from 'node:fs';
-import { copyFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { Timer } from '../clock.ts';
+import { basename, join } from 'node:path';
 import { DeferError } from '../errors.ts';
+import { checkFolder, openAll } from './check-folder.ts';
 import { FileDeadLetters, isLetter } from './dead-letters.ts';
-import { segmentHeaderBytes } from './frame.ts';
 import { journalError } from './journal-error.ts';
 import { holdAliveSocket, removeDeadSockets } from './alive-socket.ts';
-import { close, syncFolder, type JournalFs } from './journal-fs.ts';
-import { Journal, type JournalSettings, type KeyedRecord } from './journal.ts';
-import type { JobRecord } from './job-record.ts';
+import type { JournalFs } from './journal-fs.ts';
+import { Intervals } from './intervals.ts';
+import { Journal, type JournalSettings } from './journal.ts';
+import { JournalKeys, newestSealed, openKeys } from './journal-keys.ts';
 import {
   freeOwner,
   giveLifeSign,
@@ -19,16 +17,19 @@ import {
   parseFolderName,
   thisOwner,
 } from './owner.ts';
-import { Kinds } from './kinds.ts';
+import { makeOwnFolder } from './own-folder.ts';
 import { OwnerWatch } from './owner-watch.ts';
-import { checkVersion, recoverJournal, segmentNumbers, type Damage } from './recover.ts';
+import type { Sealed } from './open-sealing.ts';
+import { isPromise } from '../is-promise.ts';
+import { recoverFolder } from './recover-folder.ts';
+import type { Damage } from './recover.ts';
 
 export interface JournalRootHost {
-  /** Whether this process can deliver jobs of the sink. */
+  /** True if this process can deliver jobs of the sink. */
   hasSink(name: string): boolean;
-  /** The jobs of an exited process's journal are here now. */
+  /** Called when the jobs of an exited process's journal have been adopted. */
   adopted(journal: Journal): void;
-  /** An adopted journal is no longer needed. */
+  /** Called when this process gives up an adopted journal. */
   finished(journal: Journal): void;
   damaged(damage: Damage): void;
   warn(error: DeferError): void;
@@ -39,68 +40,73 @@ export interface JournalRootSettings<Waiter = unknown> extends Omit<
   'removed'
 > {
   readonly directory: string;
-  /** How often to check the folders of other processes, in milliseconds. */
+  /** Interval between the checks of the folders of other processes, in milliseconds. */
   readonly adoptEveryMs: number;
-  /** How long a folder of another container or host must show no life before it counts as orphaned. */
+  /** Time without a sign of life after which a folder of another container or host counts as orphaned. */
   readonly strangerTimeoutMs: number;
   /** Bytes of all journals of this process, own and adopted. */
   readonly maxBytes: number;
-  /** How long a sync may take until nobody waits for it any longer, milliseconds. */
+  /** Time limit of a sync, after which the wait for it ends, in milliseconds. */
   readonly syncTimeoutMs: number;
 }
 
-const settleEveryMs = 500;
-/** Among the ids that could not be adopted: none of them could be seen. */
+const maintainEveryMs = 500;
+/** Stands for all ids among those that could not be adopted: none of them could be seen. */
 const wholeDirectory = '';
 
 /** The directory of journals: this process's own, those it has adopted, and the dead letters of all. */
 export class JournalRoot<Waiter = unknown> {
   readonly own: Journal<Waiter>;
   readonly deadLetters: FileDeadLetters;
+  readonly #keys: JournalKeys | undefined;
   readonly #settings: JournalRootSettings<Waiter>;
   readonly #journalSettings: JournalSettings<Waiter>;
   readonly #host: JournalRootHost;
   readonly #adopted: Journal<Waiter>[] = [];
   readonly #owners: OwnerWatch;
-  readonly #letGo: () => void;
+  readonly #closeAliveSocket: () => void;
   /** Ids of journals that could not be adopted, which was reported. */
   readonly #refused = new Set<string>();
-  /** Ids of journals in which others alone have something to do. */
+  /** Ids of journals whose remaining jobs are for other processes only. */
   readonly #leftToOthers = new Set<string>();
-  readonly #timers = new Set<Timer>();
+  readonly #intervals: Intervals;
   #scanning: Promise<void> | undefined;
-  /** The disk had no room for the folder of its own. */
-  #isHomeless = false;
+  /** True if the disk had no room for this process's own folder. */
+  #hasNoFolder = false;
   #isClosed = false;
 
   /**
-   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: the directory cannot be made or written
-   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: the directory cannot be created or written
+   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION, _SEAL
    */
   constructor(settings: JournalRootSettings<Waiter>, host: JournalRootHost) {
     this.#settings = settings;
     this.#host = host;
-    const { fs, directory, clock } = settings;
+    const { fs, directory, clock, keys } = settings;
     this.#owners = new OwnerWatch(directory, clock, settings.strangerTimeoutMs);
+    this.#intervals = new Intervals(clock);
     const deadFolder = join(directory, 'dead');
     let id: string;
     let folder: string;
     let full: unknown;
-    let letGo: (() => void) | undefined;
+    let closeAliveSocket: (() => void) | undefined;
+    let opening: void | Promise<void>;
     try {
       fs.mkdirSync(directory);
       const others = this.#folders();
-      for (const name of others) this.#checkVersion(join(directory, name));
+      const sealed = others.flatMap((name) => this.#check(name));
+      const letters = readOr(fs, deadFolder).filter(isLetter);
+      this.deadLetters = new FileDeadLetters(deadFolder, letters.length, keys);
+      sealed.push(...newestSealed(deadFolder, letters));
+      opening = openKeys(sealed, keys);
       id = makeJournalId(clock.wall(), others);
       folder = join(directory, `${id}~${thisOwner}`);
-      // Before the folder, which it stands for.
-      letGo = holdAliveSocket(directory);
-      // Jobs of exited processes may be what fills the disk: they are taken over without a folder of its own.
-      full = this.#makeHome(folder);
-      const dead = readOr(fs, deadFolder).filter(isLetter);
-      this.deadLetters = new FileDeadLetters(deadFolder, dead.length);
+      // Before the folder, whose owner it stands for.
+      closeAliveSocket = holdAliveSocket(directory);
+      // Jobs of exited processes may be what fills the disk: they are adopted even without an own folder.
+      full = this.#createOwnFolder(folder);
     } catch (cause) {
-      letGo?.();
+      closeAliveSocket?.();
       if (cause instanceof DeferError) throw cause;
       throw new DeferError(
         'ERR_REDLINE_DEFER_JOURNAL',
@@ -108,37 +114,42 @@ export class JournalRoot<Waiter = unknown> {
         { cause },
       );
     }
-    this.#letGo = letGo;
+    this.#closeAliveSocket = closeAliveSocket;
     this.#journalSettings = {
       ...settings,
       removed: (journal, cause) => this.#lookAfter(journal, cause),
     };
     this.own = new Journal(id, folder, this.#journalSettings);
-    if (full !== undefined) this.#tellHomeless(full);
-    this.#every(settleEveryMs, () => this.#settle());
-    this.#every(lifeSignEveryMs, () => this.#giveLifeSigns());
-    this.#every(settings.adoptEveryMs, () => void this.adoptOrphans());
+    if (keys !== undefined) {
+      const kept = 'New records are sealed with the previous key';
+      this.#keys = new JournalKeys(keys, opening, this.deadLetters, (cause) =>
+        this.#warn(kept, cause),
+      );
+      this.#intervals.every(keys.renewEveryMs, () => void this.#keys?.renew());
+    }
+    if (full !== undefined) this.#reportMissingFolder(full);
+    this.#intervals.every(maintainEveryMs, () => this.#maintain());
+    this.#intervals.every(lifeSignEveryMs, () => this.#giveLifeSigns());
+    this.#intervals.every(settings.adoptEveryMs, () => void this.adoptOrphans());
+  }
+
+  /**
+   * With keys: resolves when those of all sealed files are known to be right. Nothing can be journaled before. Rejects with
+   * ERR_REDLINE_DEFER_SEAL.
+   */
+  get opened(): Promise<void> | undefined {
+    return this.#keys?.opened;
   }
 
   /* Returns the error of a full disk. @throws any other error */
-  #makeHome(folder: string): unknown {
+  #createOwnFolder(folder: string): unknown {
     const { fs, directory } = this.#settings;
-    try {
-      fs.mkdirSync(join(directory, 'dead'));
-      fs.mkdirSync(folder);
-      // Otherwise a power failure could lose the folder, and every synced segment with it.
-      syncFolder(fs, directory);
-      syncFolder(fs, dirname(directory));
-    } catch (cause) {
-      if (!isFull(cause)) throw cause;
-      this.#isHomeless = true;
-      return cause;
-    }
-    this.#isHomeless = false;
-    return undefined;
+    const full = makeOwnFolder(fs, directory, folder);
+    this.#hasNoFolder = full !== undefined;
+    return full;
   }
 
-  #tellHomeless(cause: unknown): void {
+  #reportMissingFolder(cause: unknown): void {
     this.#warn(
       `The disk is too full for the folder ${this.own.folder}: jobs of exited processes are delivered, new ones are not journaled until there is room`,
       cause,
@@ -155,11 +166,11 @@ export class JournalRoot<Waiter = unknown> {
     return bytes;
   }
 
-  /** False when the quota is used up, even after the replay windows are given up for it. */
+  /** Returns false if the quota is used up, even after the replay windows are given up for it. */
   hasRoom(): boolean {
     if (this.bytes < this.#settings.maxBytes) return true;
     for (const journal of this.journals) {
-      if (journal.settleOldest()) this.#settle();
+      if (journal.giveUpOldestReplayWindow()) this.#maintain();
     }
     return this.bytes < this.#settings.maxBytes;
   }
@@ -173,7 +184,7 @@ export class JournalRoot<Waiter = unknown> {
     return undefined;
   }
 
-  /** Takes over every journal of an exited process. Resolves when they are read. */
+  /** Adopts the journals of all exited processes. Resolves when they are read. */
   adoptOrphans(): Promise<void> {
     this.#scanning ??= this.#adoptOrphans().finally(() => {
       this.#scanning = undefined;
@@ -181,7 +192,7 @@ export class JournalRoot<Waiter = unknown> {
     return this.#scanning;
   }
 
-  /** The process of this folder has ended, and everything that it left is here, or at another one. */
+  /** Resolves with true if the process of this folder has ended, and everything it left is in this process, or in another one. */
   async isGone(folder: string): Promise<boolean> {
     const { fs, directory } = this.#settings;
     if (folder === basename(this.own.folder)) return false;
@@ -191,27 +202,27 @@ export class JournalRoot<Waiter = unknown> {
     return !this.#isClosed;
   }
 
-  /** Releases everything: finished journals are removed, the rest is for the next process. */
+  /** Releases everything: finished journals are removed, the rest is left for the next process. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     await this.#scanning;
     for (const journal of this.journals) journal.endTries();
-    await Promise.all(this.journals.map((journal) => journal.settled()));
+    await Promise.all(this.journals.map((journal) => journal.whenIdle()));
     this.releaseSync();
   }
 
-  /** The same synchronously, when the process exits. */
+  /** Releases everything synchronously, when the process exits. */
   releaseSync(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const timer of this.#timers) timer.cancel();
+    this.#intervals.stop();
     for (const journal of this.journals) this.#release(journal);
-    this.#letGo();
+    this.#closeAliveSocket();
   }
 
   #release(journal: Journal<Waiter>): void {
     const { fs, directory } = this.#settings;
-    if (journal === this.own && this.#isHomeless) return;
+    if (journal === this.own && this.#hasNoFolder) return;
     try {
       if (journal.release()) fs.rmdirSync(journal.folder);
       else fs.renameSync(journal.folder, join(directory, `${journal.id}~${freeOwner}`));
@@ -222,6 +233,7 @@ export class JournalRoot<Waiter = unknown> {
 
   async #adoptOrphans(): Promise<void> {
     const { fs, directory } = this.#settings;
+    if (this.#keys !== undefined && !(await this.#keys.isOpen())) return;
     let names: string[];
     try {
       names = fs.readdirSync(directory).sort();
@@ -240,7 +252,7 @@ export class JournalRoot<Waiter = unknown> {
         await this.#adopt(name, id);
         this.#refused.delete(id);
       } catch (error) {
-        // It is retried: too many open files, for example, may be over by then.
+        // Retried: too many open files, for example, may be over by then.
         if (this.#refused.has(id)) continue;
         this.#refused.add(id);
         if (error instanceof DeferError) this.#host.warn(error);
@@ -253,8 +265,10 @@ export class JournalRoot<Waiter = unknown> {
 
   async #adopt(name: string, id: string): Promise<void> {
     const { fs, directory } = this.#settings;
-    // First, so that a newer journal stays free for a newer process.
-    this.#checkVersion(join(directory, name));
+    // First, so that a newer journal, or one whose key is unknown here, stays free for another process.
+    const opening = openAll(this.#check(name), this.#settings.keys);
+    if (isPromise(opening)) await opening;
+    if (this.#isClosed) return;
     const folder = join(directory, `${id}~${thisOwner}`);
     try {
       fs.renameSync(join(directory, name), folder);
@@ -278,38 +292,23 @@ export class JournalRoot<Waiter = unknown> {
     const { fs, directory, clock } = this.#settings;
     giveLifeSign(folder);
     const names = fs.readdirSync(folder);
-    const kinds = new Kinds();
-    const journal = { fs, id, folder, names };
-    const keyed: KeyedRecord[] = [];
-    const found = await recoverJournal(journal, clock.now(), (number, record) => {
-      kinds.see(record);
-      if (record.onDuplicate !== undefined) keyed.push({ number, record: withoutData(record) });
-    });
-    for (const damage of found.damages) {
-      this.#host.damaged(damage);
-      // Damaged data is kept for inspection: the segment itself is deleted when its jobs are done.
-      if (damage.kind === 'damaged' || damage.kind === 'header' || damage.kind === 'cut') {
-        await keepDamaged(damage.file, directory, id);
-      } else if (damage.kind === 'unreadable') {
-        // It would prevent removing the folder. Its name says where it belongs, if it becomes readable again.
-        fs.renameSync(damage.file, join(directory, damagedName(damage.file, id)));
-      }
-    }
-    return new Journal(id, folder, this.#journalSettings, {
-      ...found,
-      kinds: kinds.waiting(found.segments),
-      keyed,
-    });
+    const found = await recoverFolder(
+      { fs, id, folder, names, keys: this.#settings.keys },
+      directory,
+      clock.now(),
+      (damage) => this.#host.damaged(damage),
+    );
+    return new Journal(id, folder, this.#journalSettings, found);
   }
 
   #isElsewhere(id: string): boolean {
     return !this.#leftToOthers.has(id) && !this.journals.some((journal) => journal.id === id);
   }
 
-  #settle(): void {
+  #maintain(): void {
     for (const journal of this.journals) {
       journal.giveUpOnSync(this.#settings.syncTimeoutMs);
-      journal.settle();
+      journal.endReplayWindows();
     }
     const { hasSink } = this.#host;
     for (const journal of this.#adopted.filter((each) => each.hasNothingFor(hasSink))) {
@@ -323,7 +322,7 @@ export class JournalRoot<Waiter = unknown> {
     this.#adopted.splice(this.#adopted.indexOf(journal), 1);
     this.#host.finished(journal);
     // Its marks may be in a write; they are no longer needed.
-    journal.settled().then(
+    journal.whenIdle().then(
       () => this.#release(journal),
       () => this.#release(journal),
     );
@@ -340,25 +339,25 @@ export class JournalRoot<Waiter = unknown> {
     }
   }
 
-  /* A file of it is gone: alone, or with all of the folder. */
+  /* A file of it is gone: alone, or with the whole folder. */
   #lookAfter(journal: Journal<Waiter>, cause: unknown): void {
     if (lifeSign(journal.folder) === undefined) this.#lose(journal, cause);
   }
 
   /*
-   * Somebody has removed it, or this process stood still for so long that another considered it dead. Its contents
-   * belong to that one now.
+   * It was removed, or this process was suspended for so long that another one considered it dead. Its contents
+   * now belong to that process.
    */
   #lose(journal: Journal<Waiter>, cause: unknown): void {
     journal.abandon();
     if (journal === this.own) {
-      const wasHomeless = this.#isHomeless;
+      const hadNoFolder = this.#hasNoFolder;
       try {
-        const full = this.#makeHome(journal.folder);
-        if (full !== undefined && !wasHomeless) this.#tellHomeless(full);
-        if (full !== undefined || wasHomeless) return;
+        const full = this.#createOwnFolder(journal.folder);
+        if (full !== undefined && !hadNoFolder) this.#reportMissingFolder(full);
+        if (full !== undefined || hadNoFolder) return;
       } catch (error) {
-        // It is tried again with the next sign of life; until then nothing is acknowledged.
+        // Retried with the next sign of life; until then nothing is acknowledged.
         return this.#warn(
           `The journal ${journal.folder} was removed, and cannot be made again`,
           error,
@@ -381,61 +380,14 @@ export class JournalRoot<Waiter = unknown> {
       .sort();
   }
 
-  #checkVersion(folder: string): void {
-    const { fs } = this.#settings;
-    let names: string[];
-    try {
-      names = fs.readdirSync(folder);
-    } catch {
-      return; // Its process has just finished with it.
-    }
-    for (const name of names.filter((each) => segmentNumbers([each]).length > 0)) {
-      const file = join(folder, name);
-      const header = Buffer.alloc(segmentHeaderBytes);
-      let fd: number | undefined;
-      try {
-        fd = fs.openSync(file, 'r');
-        readSync(fd, header);
-      } catch {
-        continue; // As above; what cannot be read is reported when the journal is adopted.
-      } finally {
-        if (fd !== undefined) close(fs, fd);
-      }
-      checkVersion(header, file);
-    }
-  }
-
-  #every(ms: number, work: () => void): void {
-    let timer: Timer;
-    const again = (): void => {
-      this.#timers.delete(timer);
-      if (this.#isClosed) return;
-      timer = this.#settings.clock.after(
-        ms,
-        () => {
-          work();
-          again();
-        },
-        false,
-      );
-      this.#timers.add(timer);
-    };
-    again();
+  /* @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION */
+  #check(name: string): Sealed[] {
+    return checkFolder(this.#settings.fs, join(this.#settings.directory, name));
   }
 
   #warn(sentence: string, cause: unknown): void {
     this.#host.warn(journalError(sentence, cause));
   }
-}
-
-function withoutData(record: JobRecord): KeyedRecord['record'] {
-  const { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate } = record;
-  return { id, sink, job, key, deferredAtMs, runAtMs, onDuplicate };
-}
-
-function isFull(cause: unknown): boolean {
-  const { code } = cause as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 function readOr(fs: JournalFs, folder: string): string[] {
@@ -444,17 +396,5 @@ function readOr(fs: JournalFs, folder: string): string[] {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
-  }
-}
-
-function damagedName(file: string, id: string): string {
-  return `damaged-${id}-${basename(file)}`;
-}
-
-async function keepDamaged(file: string, directory: string, id: string): Promise<void> {
-  try {
-    await copyFile(file, join(directory, damagedName(file, id)));
-  } catch {
-    // No room for it; the damage itself was reported.
   }
 }

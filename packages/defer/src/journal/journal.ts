@@ -5,11 +5,13 @@ import { Appending } from './appending.ts';
 import { frameKinds } from './frame.ts';
 import { journalError } from './journal-error.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
-import type { JobRecord } from './job-record.ts';
+import type { KeyedRecord } from './job-record.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import type { KindCount } from './kinds.ts';
 import { Marks } from './marks.ts';
 import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
-import { Removal } from './removal.ts';
+import type { FoundJournal } from './recover-folder.ts';
+import { SegmentCleanup } from './segment-cleanup.ts';
 import { Tries, type TryMark } from './tries.ts';
 import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
 
@@ -17,15 +19,17 @@ export interface JournalSettings<Waiter = unknown> {
   readonly fs: JournalFs;
   readonly clock: Clock;
   readonly segmentBytes: number;
-  /** How long acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
+  /** Time for which acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
   readonly replayWindowMs: number;
-  /** Called for every failure to write or sync, and when writing works again. */
+  /** Seals the jobs, if given. */
+  readonly keys: KeyRing | undefined;
+  /** Called for the first of consecutive failures to write or sync. */
   trouble(error: DeferError): void;
-  /** It works again. */
+  /** Called when it works again. */
   recovered(afterMs: number): void;
-  /** Somebody has removed files of the journal. Must not throw. */
+  /** Called when files of the journal were removed from outside. Must not throw. */
   removed(journal: Journal<Waiter>, cause: unknown): void;
-  /** The waiters' jobs have reached their level or, with an error, have not. Must not throw. */
+  /** Called when the waiters' jobs have reached their level or, with an error, have not. Must not throw. */
   committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
@@ -34,15 +38,8 @@ export interface JobPlace {
   readonly journal: Journal;
   readonly segment: Segment;
   readonly number: number;
-  /** Where its frame begins in the segment. */
+  /** Offset of its frame in the segment. */
   readonly offset: number;
-}
-
-/** A job that was deferred with `onDuplicate`. */
-export interface KeyedRecord {
-  readonly number: number;
-  /** Without its data. */
-  readonly record: Omit<JobRecord, 'json' | 'context' | 'options' | 'attempt'>;
 }
 
 /**
@@ -54,24 +51,24 @@ export class Journal<Waiter = unknown> {
   folder: string;
   readonly segments: Segment[];
   readonly sinks: string[];
-  /** Its jobs belong to another process. */
+  /** True if its jobs belong to another process. */
   readonly isAdopted: boolean;
   readonly tries: Tries;
   /** The jobs that waited in it when it was adopted, by kind. */
   readonly found: readonly KindCount[];
-  /** Those of them whose keys are taken. */
+  /** Those of them that were deferred with `onDuplicate`. */
   readonly keyed: readonly KeyedRecord[];
-  /** The last life of each sink's server that acknowledged something. */
+  /** Last lifetime of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
   readonly #appending: Appending<Waiter>;
   #nextJob: number;
   #unwrittenJobs: { segment: Segment; first: number; last: number } | undefined;
-  /** Jobs of writes that failed, since the last one that did not. */
+  /** Jobs of failed writes, since the last write that succeeded. */
   readonly #neverWritten: [first: number, last: number][] = [];
   readonly #marks = new Marks();
-  readonly #removal: Removal;
-  /** When the server of a sink was last seen alive, in the life that `generations` names. */
+  readonly #cleanup: SegmentCleanup;
+  /** Time at which the server of a sink was last seen alive, in the lifetime that `generations` names. */
   readonly #seenAlive = new Map<string, number>();
   #signedAtMs: number;
   #isReleased = false;
@@ -80,18 +77,7 @@ export class Journal<Waiter = unknown> {
     id: string,
     folder: string,
     settings: JournalSettings<Waiter>,
-    found:
-      | {
-          segments: Segment[];
-          sinks: string[];
-          generations: Record<string, string>;
-          nextJob: number;
-          nextSegment: number;
-          tries: Tries;
-          kinds: readonly KindCount[];
-          keyed: readonly KeyedRecord[];
-        }
-      | undefined = undefined,
+    found: FoundJournal | undefined = undefined,
   ) {
     this.id = id;
     this.folder = folder;
@@ -113,12 +99,12 @@ export class Journal<Waiter = unknown> {
       },
       lost: () => this.#forgetUnwritten(),
     });
-    this.#removal = new Removal(this, (error) => {
+    this.#cleanup = new SegmentCleanup(this, (error) => {
       settings.trouble(journalError(`The journal ${this.folder} has no new checkpoint`, error));
     });
   }
 
-  /** Bytes of its segments, without finished ones, which are about to be deleted. */
+  /** Bytes of its segments, except finished ones, which are about to be deleted. */
   get bytes(): number {
     let bytes = 0;
     for (const segment of this.segments) if (segment.unfinished > 0) bytes += segment.bytes;
@@ -136,12 +122,12 @@ export class Journal<Waiter = unknown> {
     return this.#appending.hasUnwritten;
   }
 
-  /** The one that is appended to, once there is one. */
+  /** The segment that is appended to, if one is open. */
   get openSegment(): Segment | undefined {
     return this.#appending.segment;
   }
 
-  /** It is no longer written or read. */
+  /** True after all reads and writes have ended. */
   get isReleased(): boolean {
     return this.#isReleased;
   }
@@ -159,7 +145,7 @@ export class Journal<Waiter = unknown> {
   }
 
   /**
-   * Adds one job, which its lane also has in memory.
+   * Adds one job, which its queue also has in memory.
    * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
    */
   append(sink: string, record: string): JobPlace {
@@ -182,20 +168,20 @@ export class Journal<Waiter = unknown> {
   }
 
   /**
-   * Confirms that the folder still belongs to this process. If the process stood still (SIGSTOP, a frozen container),
-   * another one may have taken the journal over and read it: nobody would find what is written afterwards.
+   * Confirms that the folder still belongs to this process. If the process was suspended (SIGSTOP, a frozen container),
+   * another one may have adopted the journal and read it: nothing written afterwards would be found.
    * @throws as `giveLifeSign`
    */
   confirm(): void {
     if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
   }
 
-  /** Writes what is in memory, and calls those who waited for it. */
+  /** Writes what is in memory, and notifies its waiters. */
   flush(): void {
     this.#appending.flush();
   }
 
-  /** For `Appending`. */
+  /** Called by `Appending`. */
   removed(cause: unknown): void {
     this.settings.removed(this, cause);
   }
@@ -205,31 +191,31 @@ export class Journal<Waiter = unknown> {
     this.#appending.wait(level, waiter);
   }
 
-  /** The job's lane has no room for it: it is read back later. */
+  /** Marks a job that its queue has no room for: it is read back later. */
   unload({ segment, number }: JobPlace): void {
     if (segment.stateOf(number) === jobStates.loaded) segment.set(number, jobStates.waiting);
   }
 
-  /** False when its files were removed, or the job could not be written. */
+  /** Returns false if its files were removed, or the job could not be written. */
   has({ segment, number }: JobPlace): boolean {
     return this.segments.includes(segment) && segment.stateOf(number) === jobStates.loaded;
   }
 
-  /** The place of a job that its lane has dropped from memory; undefined when it is gone. */
+  /** Returns the place of a job that its queue has dropped from memory; undefined if it is gone. */
   placeOf(number: number, offset: number): JobPlace | undefined {
     const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
     if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
     return { journal: this as Journal, segment, number, offset };
   }
 
-  /** The place of a job that waits on disk alone; undefined when there is none. */
+  /** Returns the place of a job that waits and is only on disk; undefined for any other. */
   waitingAt(number: number): JobPlace | undefined {
     const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
     if (segment?.stateOf(number) !== jobStates.waiting) return undefined;
     return { journal: this as Journal, segment, number, offset: 0 };
   }
 
-  /** A job that was found is not needed: no lane has it yet. */
+  /** Gives up a job that was found and is not needed: no queue has it yet. */
   giveUpFound(
     place: JobPlace,
     { sink, job }: { readonly sink: string; readonly job: string },
@@ -239,7 +225,7 @@ export class Journal<Waiter = unknown> {
     if (kind !== undefined) kind.jobs--;
   }
 
-  /** The job is no longer needed: it was delivered, withdrawn, dropped, or is a dead letter. */
+  /** Marks a job as no longer needed: it was delivered, withdrawn, dropped, or is a dead letter. */
   done({ segment, number }: JobPlace): void {
     const state = segment.stateOf(number);
     if (state === jobStates.absent || state === jobStates.done) return;
@@ -249,23 +235,23 @@ export class Journal<Waiter = unknown> {
     this.#appending.schedule();
   }
 
-  /** An attempt of the job failed. */
+  /** Records a failed attempt of the job. */
   failed({ number }: JobPlace): void {
     this.#try('failed', number);
   }
 
-  /** An attempt begins that may end the process: it is written at once, and counts until the attempt has ended. */
+  /** Records the start of an attempt that may end the process: it is written at once, and counts until the attempt has ended. */
   begin({ number }: JobPlace): void {
     this.#try('begun', number);
     this.#appending.flush();
   }
 
-  /** The process ends, and no job is to blame. */
+  /** Called when the process ends, and no job is to blame. */
   endTries(): void {
     for (const number of this.tries.running) this.#try('ended', number);
   }
 
-  /** The sink has the job, in the life of its server that `generations` names. */
+  /** Records that the sink has the job, in the lifetime of its server that `generations` names. */
   sent({ segment, number }: JobPlace): void {
     if (segment.stateOf(number) !== jobStates.loaded) return;
     segment.set(number, jobStates.sent);
@@ -274,7 +260,7 @@ export class Journal<Waiter = unknown> {
     this.#appending.schedule();
   }
 
-  /** The server of the sink restarted: jobs it acknowledged within the window wait again. Returns how many. */
+  /** Called when the server of the sink restarted: jobs it acknowledged within the window wait again. Returns how many. */
   replay(sink: string): number {
     const index = this.sinks.indexOf(sink);
     if (index === -1) return 0;
@@ -288,23 +274,23 @@ export class Journal<Waiter = unknown> {
     return replayed;
   }
 
-  /** Nobody waits longer than `limitMs` for a disk that does not sync. */
+  /** Ends the wait for a disk that has not synced within `limitMs`. */
   giveUpOnSync(limitMs: number): void {
     this.#appending.giveUpOnSync(limitMs);
   }
 
-  /** The sink has a lane here: sent jobs are kept until its server has been seen alive a window later. */
+  /** Called for a sink that has a queue here: sent jobs are kept until its server has been seen alive a window later. */
   watch(sink: string): void {
     this.#seenAlive.set(sink, -Infinity);
   }
 
-  /** The sink's server is still the one it was. */
+  /** Called when the sink's server is still the same. */
   seeAlive(sink: string, now: number): void {
     this.#seenAlive.set(sink, now);
   }
 
-  /** Forgets jobs sent longer ago than the window, and deletes segments that nobody needs. */
-  settle(): void {
+  /** Forgets jobs sent longer ago than the window, and deletes segments that are no longer needed. */
+  endReplayWindows(): void {
     const { clock, replayWindowMs } = this.settings;
     const now = clock.now();
     // While a server is away, it is unknown what it will come back with. For a sink that is not configured, it stays unknown.
@@ -318,24 +304,24 @@ export class Journal<Waiter = unknown> {
         (_, sink) => seenAlive[sink]! - lastSentAtMs >= replayWindowMs,
       );
     }
-    this.#removal.removeFinished(now);
+    this.#cleanup.removeFinished(now);
   }
 
-  /** Gives up the replay window of the oldest segment that has one, to make room. False when there is none. */
-  settleOldest(): boolean {
+  /** Gives up the replay window of the oldest segment that has one, to make room. Returns false if none has one. */
+  giveUpOldestReplayWindow(): boolean {
     for (const segment of this.segments) {
-      const settled = segment.move(jobStates.sent, jobStates.done, () => true);
-      if (settled > 0 && segment.unfinished === 0) return true;
+      const moved = segment.move(jobStates.sent, jobStates.done, () => true);
+      if (moved > 0 && segment.unfinished === 0) return true;
     }
     return false;
   }
 
-  /** Discards the jobs that wait for the sink in the oldest segment that becomes free by it. Returns how many. */
+  /** Discards the jobs that wait for the sink in the oldest segment that this frees. Returns how many. */
   dropOldest(sink: string): number {
     const index = this.sinks.indexOf(sink);
     const { waiting, loaded, sent, done } = jobStates;
     for (const segment of this.segments) {
-      // Where others need the segment, jobs would be lost and no room made.
+      // If others need the segment, jobs would be lost without making room.
       if (segment.count(loaded) > 0 || !segment.everyOneIs(waiting, index)) continue;
       segment.move(sent, done, () => true);
       const dropped = segment.move(waiting, done, () => true);
@@ -344,7 +330,7 @@ export class Journal<Waiter = unknown> {
     return 0;
   }
 
-  /** Its folder is gone. What it held belongs to another process; later jobs begin a new file. */
+  /** Called when its folder is gone. Its contents belong to another process; later jobs begin a new file. */
   abandon(): void {
     this.segments.length = 0;
     this.#signedAtMs = this.settings.clock.now();
@@ -352,16 +338,16 @@ export class Journal<Waiter = unknown> {
   }
 
   /** Resolves when everything so far is written and synced, or has failed. */
-  settled(): Promise<void> {
-    return this.#appending.settled();
+  whenIdle(): Promise<void> {
+    return this.#appending.whenIdle();
   }
 
-  /** True when nothing of the journal is needed any more. */
+  /** True if nothing of the journal is needed any longer. */
   get isFinished(): boolean {
     return this.segments.every((segment) => segment.unfinished === 0);
   }
 
-  /** True when none of its unfinished jobs is for one of these sinks. */
+  /** True if none of its unfinished jobs is for one of these sinks. */
   hasNothingFor(isSink: (name: string) => boolean): boolean {
     const wanted = this.sinks.map((name) => isSink(name));
     if (wanted.every(Boolean)) return this.isFinished;
@@ -406,7 +392,7 @@ export class Journal<Waiter = unknown> {
       if (segment.stateOf(job) !== jobStates.absent) segment.set(job, jobStates.absent);
     }
     this.#neverWritten.push([first, last]);
-    // Their numbers are never used again: the next write says so, or they would be missed.
+    // Their numbers are never reused: the next write records that, or they would count as missing.
     for (const [from, to] of this.#neverWritten) {
       for (let job = from; job <= to; job++) this.#marks.done(job);
     }

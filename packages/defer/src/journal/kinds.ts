@@ -10,10 +10,10 @@ export interface KindCount {
   oldestAtMs: number;
 }
 
-/** More than any sink keeps account of. */
-const mostKinds = 1_000;
+/** More than any sink counts. */
+const maxKinds = 1_000;
 
-/** Which jobs of a journal that is being read are of which kind: ten bytes a job, as a journal may hold millions. */
+/** Assigns the jobs of a journal that is being read to kinds: ten bytes a job, as a journal may hold millions. */
 export class Kinds {
   readonly #kinds: KindCount[] = [];
   readonly #indexes = new Map<string, number>();
@@ -21,14 +21,14 @@ export class Kinds {
   #atMs = new Float64Array(1_024);
   #length = 0;
 
-  /** The next job of the journal. */
+  /** Adds the next job of the journal. */
   see({ sink, job, deferredAtMs }: JobRecord): void {
     if (this.#length === this.#kindOf.length) this.#grow();
     this.#kindOf[this.#length] = this.#indexOf(sink, job);
     this.#atMs[this.#length++] = deferredAtMs;
   }
 
-  /** Those that wait, of the segments the jobs were read from. */
+  /** Returns the waiting jobs of the segments that the jobs were read from. */
   waiting(segments: readonly Segment[]): KindCount[] {
     let seen = 0;
     for (const segment of segments) {
@@ -49,7 +49,7 @@ export class Kinds {
   #indexOf(sink: string, job: string): number {
     const known = this.#indexes.get(`${sink}\n${job}`);
     if (known !== undefined) return known;
-    if (this.#kinds.length >= mostKinds && job !== otherNames) {
+    if (this.#kinds.length >= maxKinds && job !== otherNames) {
       return this.#indexOf(sink, otherNames);
     }
     const index = this.#kinds.push({ sink, job, jobs: 0, oldestAtMs: Infinity }) - 1;

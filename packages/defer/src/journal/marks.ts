@@ -31,8 +31,8 @@ export class Marks {
   }
 
   /**
-   * All jobs that the sink had acknowledged wait again. Jobs sent in this turn are among them, and their marks must not
-   * follow.
+   * Called when all jobs that the sink had acknowledged wait again. Jobs sent in this turn are among them, and their marks
+   * must not follow.
    */
   replayed(sink: number): void {
     this.#sent.delete(sink);
@@ -67,7 +67,7 @@ export class Marks {
       }
       this.#sent.clear();
     } catch {
-      // No segment can be opened; that was reported. The marks stay for the next turn that writes, and for the checkpoint.
+      // No segment can be opened, which was reported. The marks stay for the next turn that writes, and for the checkpoint.
     }
   }
 }

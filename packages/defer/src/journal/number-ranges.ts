@@ -1,4 +1,4 @@
-/** `[1, 2, 3, 7]` as `'1-3,7'`: how the journal writes which jobs are done. */
+/** Formats `[1, 2, 3, 7]` as `'1-3,7'`, for the marks of jobs that are done. */
 export function formatRanges(numbers: number[]): string {
   const sorted = numbers.sort((a, b) => a - b);
   let text = '';

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { isHeld } from './alive-socket.ts';
 import { isAlive, lifeSign, parseFolderName } from './owner.ts';
 
-/** Tells which journals have lost their owner: by its process, else by its socket, else by time. */
+/** Detects journals that have lost their owner: by its process, otherwise by its socket, otherwise by time. */
 export class OwnerWatch {
   readonly #directory: string;
   readonly #clock: Clock;

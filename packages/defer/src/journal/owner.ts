@@ -4,10 +4,10 @@ import { hostname } from 'node:os';
 import { basename } from 'node:path';
 
 /*
- * A journal's folder is called ID~OWNER, and that name is its lock: to take it over is to rename it, which succeeds
- * for one process alone. OWNER is `free`, or PID-START-REALM. Within one realm (boot, pid namespace, host) process
- * id and start time say whether the owner lives. On Linux it is the thread's id: a worker that was terminated is gone,
- * although its process is not. A stranger from another container or host is alive as long as
+ * A journal's folder is called ID~OWNER, and that name is its lock: taking it over means renaming it, which succeeds
+ * for one process only. OWNER is `free`, or PID-START-REALM. Within one realm (boot, pid namespace, host) process
+ * id and start time show if the owner is alive. On Linux it is the thread's id: a worker that was terminated is gone,
+ * although its process is not. A stranger from another container or host counts as alive as long as
  * the time stamp of its folder moves.
  */
 export const freeOwner = 'free';
@@ -17,15 +17,15 @@ export interface FolderName {
   readonly owner: string;
 }
 
-/** Undefined for a name that does not belong to a journal. */
+/** Returns undefined for a name that does not belong to a journal. */
 export function parseFolderName(name: string): FolderName | undefined {
   const [, id, owner] = /^([0-9a-z-]+)~(free|\d+-\d+-[0-9a-f]+)$/.exec(name) ?? [];
   return id === undefined ? undefined : { id, owner: owner! };
 }
 
 /**
- * Sorts by time and is unique: also the beginning of job ids. Where order counts, jobs are read by it, so it sorts behind
- * all of `others`, folders in the same directory, even if the clock was set back in between.
+ * Returns an id that sorts by time and is unique; job ids begin with it. Where order counts, jobs are read in its order, so
+ * it sorts after all of `others`, folders in the same directory, even if the clock was set back in between.
  */
 export function makeJournalId(wallMs: number, others: readonly string[] = []): string {
   let ms = Math.max(0, Math.floor(wallMs));
@@ -33,7 +33,7 @@ export function makeJournalId(wallMs: number, others: readonly string[] = []): s
   return `${ms.toString(36).padStart(timeDigits, '0')}-${randomBytes(5).toString('hex')}`;
 }
 
-/** Those of today, and until 2059: a clock that starts in 1970 has fewer, which would sort last. */
+/** Digits of the current time, and until 2059: a clock that starts in 1970 has fewer, which would sort last. */
 const timeDigits = 8;
 
 const thisRealm: string = createHash('sha256')
@@ -47,10 +47,10 @@ const thisStart: number | undefined = startOf(thisTask);
 
 export const thisOwner: string = `${thisTask}-${thisStart ?? 0}-${thisRealm}`;
 
-/** How often the owner of a folder gives a sign of life. */
+/** Interval between the signs of life of a folder's owner. */
 export const lifeSignEveryMs = 5_000;
 
-/** Undefined when it cannot be determined from here. */
+/** Returns undefined if this process cannot determine it. */
 export function isAlive(owner: string): boolean | undefined {
   if (owner === freeOwner) return false;
   const [pid, start, realm] = owner.split('-') as [string, string, string];
@@ -72,17 +72,17 @@ export function giveLifeSign(folder: string): void {
   utimesSync(folder, now, now);
 }
 
-/* Clock ticks since boot: with the process id, a name no other process of this boot has. */
+/* Start time in clock ticks since boot: with the process id, a name that no other process of this boot has. */
 function startOf(pid: number): number | undefined {
   const stat = readOr(`/proc/${pid}/stat`);
-  // The second field is the program's name in parentheses, which may hold anything.
+  // The second field is the program's name in parentheses, which may contain anything.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   // A zombie was killed, and its parent has not waited for it yet.
   if (fields.length < 20 || fields[0] === 'Z' || fields[0] === 'X') return undefined;
   return Number(fields[19]);
 }
 
-/* `/proc/ID/stat` is there for every thread, and that of the main one has the id of the process. */
+/* `/proc/ID/stat` exists for every thread, and the main thread has the id of the process. */
 function taskId(): number {
   try {
     return Number(basename(readlinkSync('/proc/thread-self')));

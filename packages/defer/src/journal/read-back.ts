@@ -3,14 +3,13 @@ import {
   claimedFrameBytes,
   findCutOff,
   findFrame,
-  frameHeaderBytes,
-  frameKinds,
   readFrame,
   segmentHeaderBytes,
 } from './frame.ts';
 import { close } from './journal-fs.ts';
 import type { JobPlace, Journal } from './journal.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
+import { isJob, jobTextIn } from './sealed-frames.ts';
 import { jobStates, type Segment } from './segment.ts';
 
 const chunkBytes = 256 << 10;
@@ -32,7 +31,7 @@ export class ReadBack {
   readonly #sink: number;
   #segment = 0;
   #offset = segmentHeaderBytes;
-  /** Unreadable segments: nothing else waits for them. */
+  /** Unreadable segments, which nothing else waits for. */
   readonly #unreadable = new Set<Segment>();
 
   constructor(journal: Journal, sink: string) {
@@ -40,15 +39,15 @@ export class ReadBack {
     this.#sink = journal.sinkIndex(sink);
   }
 
-  /** Begins at the oldest segment again: jobs before the current reading position wait again. */
+  /** Starts over at the oldest segment: jobs before the current reading position wait again. */
   rewind(): void {
     this.#segment = 0;
     this.#offset = segmentHeaderBytes;
   }
 
   /**
-   * Up to `maxJobs` jobs and about `maxLength` characters. None: there are none from here to the end of the written
-   * part.
+   * Reads up to `maxJobs` jobs and about `maxLength` characters. An empty result means that none is left up to the end of
+   * the written part.
    */
   async read(maxJobs: number, maxLength: number): Promise<ReadBackChunk> {
     const jobs: ReadBackJob[] = [];
@@ -74,15 +73,17 @@ export class ReadBack {
       while (at < bytes.length) {
         const frame = readFrame(bytes, at, segment.salt) ?? findFrame(bytes, at, segment.salt);
         if (frame === undefined) {
-          // The rest of the chunk is half a frame, or damage.
+          // The rest of the chunk is a partial frame, or damage.
           if (at === 0) at = findCutOff(bytes, 1, segment.bytes - this.#offset) ?? bytes.length;
           break;
         }
         at = frame.end;
-        if (frame.kind !== frameKinds.job) continue;
+        if (!isJob(frame)) continue;
         if (segment.stateOf(frame.number) !== jobStates.waiting) continue;
         if (segment.sinkOf(frame.number) !== this.#sink) continue;
-        const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+        const text = jobTextIn(bytes, frame, segment, this.#offset);
+        // Its bytes have changed since: it counts as missing at the end of the pass.
+        if (text === undefined) continue;
         segment.set(frame.number, jobStates.loaded);
         const offset = this.#offset + frame.start;
         const place = { journal: this.journal, segment, number: frame.number, offset };
@@ -114,13 +115,13 @@ export class ReadBack {
     return stuck;
   }
 
-  /** The segment is gone, and its waiting jobs are lost. Returns how many. */
+  /** Called when the segment is gone, and its waiting jobs are lost. Returns how many. */
   giveUp(segment: Segment): number {
     this.#unreadable.delete(segment);
     return segment.move(jobStates.waiting, jobStates.absent, (_, sink) => sink === this.#sink);
   }
 
-  /** Begins again, and tries those segments again. */
+  /** Starts over, and retries the unreadable segments. */
   retryUnreadable(): void {
     this.#unreadable.clear();
     this.rewind();
@@ -141,14 +142,14 @@ export class ReadBack {
   }
 }
 
-/** Reads one job that its lane dropped from memory. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
+/** Reads one job that its queue dropped from memory. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
 export async function readRecord(place: JobPlace): Promise<JobRecord> {
   const { journal, segment, offset, number } = place;
   const bytes = await readChunk(journal, segment, offset);
   const frame = readFrame(bytes, 0, segment.salt);
-  if (frame?.kind === frameKinds.job && frame.number === number) {
-    const text = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
-    return withTries(decodeJobRecord(text), place);
+  if (frame !== undefined && isJob(frame) && frame.number === number) {
+    const text = jobTextIn(bytes, frame, segment, offset);
+    if (text !== undefined) return withTries(decodeJobRecord(text), place);
   }
   throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes differ from what was written.');
 }
@@ -158,12 +159,12 @@ export function withTries(record: JobRecord, { journal, number }: JobPlace): Job
   return failed === 0 ? record : { ...record, attempt: record.attempt + failed };
 }
 
-/** Reads from `offset` on: the frame there as a whole, and up to `most` bytes. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
+/** Reads from `offset` on: the frame there as a whole, and up to `maxBytes`. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL */
 export async function readChunk(
   journal: Journal,
   segment: Segment,
   offset: number,
-  most: number = chunkBytes,
+  maxBytes: number = chunkBytes,
 ): Promise<Buffer> {
   const { fs } = journal.settings;
   const available = segment.bytes - offset;
@@ -172,7 +173,7 @@ export async function readChunk(
   let fd: number | undefined;
   try {
     fd = fs.openSync(path, 'r');
-    let bytes = Buffer.allocUnsafeSlow(Math.min(available, most));
+    let bytes = Buffer.allocUnsafeSlow(Math.min(available, maxBytes));
     let length = await fs.read(fd, bytes, 0, bytes.length, offset);
     const claimed = claimedFrameBytes(bytes.subarray(0, length), 0) ?? 0;
     if (claimed > length && claimed <= available) {

@@ -1,22 +1,23 @@
 import { DeferError } from '../errors.ts';
-import { frameHeaderBytes, frameKinds, readFrame } from './frame.ts';
+import { readFrame } from './frame.ts';
 import { decodeJobRecord } from './job-record.ts';
 import type { JobPlace } from './journal.ts';
 import { readChunk, withTries, type ReadBackJob } from './read-back.ts';
+import { isJob, jobTextIn } from './sealed-frames.ts';
 import { jobStates, type Segment } from './segment.ts';
 
-const mostBytes = 256 << 10;
-/** A job is read with as much behind it: most are shorter. */
+const maxBytes = 256 << 10;
+/** Bytes read from the start of a job: most jobs are shorter. */
 const shortBytes = 4 << 10;
 
 export interface PlacesRead {
-  /** In the order they are to run in. */
+  /** In the order in which they are to run. */
   readonly jobs: readonly ReadBackJob[];
-  /** Not come to: for want of room, or because their write is still to come. */
+  /** Not reached: for lack of room, or because their write is pending. */
   readonly unread: readonly JobPlace[];
-  /** In segments that cannot be read for now, which is the `trouble`. */
+  /** In segments that are currently unreadable, which is the `trouble`. */
   readonly stuck: readonly JobPlace[];
-  /** How many cannot be read any more, and why. */
+  /** Number of jobs that can no longer be read; the `cause` is why. */
   readonly lost: number;
   readonly cause: unknown;
   readonly trouble: DeferError | undefined;
@@ -47,11 +48,11 @@ export async function readPlaces(
       continue;
     }
     try {
-      let text = chunk?.segment === segment && payloadAt(chunk.bytes, offset - chunk.from, place);
+      let text = chunk?.segment === segment && payloadAt(chunk.bytes, chunk.from, place);
       if (!text) {
         const bytes = await readChunk(journal, segment, offset, bytesFrom(sorted, at));
         chunk = { segment, from: offset, bytes };
-        text = payloadAt(bytes, 0, place);
+        text = payloadAt(bytes, offset, place);
       }
       if (!text) throw damaged();
       const record = withTries(decodeJobRecord(text), place);
@@ -79,34 +80,36 @@ function byPlace(a: JobPlace, b: JobPlace): number {
   return a.number - b.number;
 }
 
-/* Up to the last job that one call reaches. */
+/* Returns the bytes up to the last job that one call reaches. */
 function bytesFrom(sorted: readonly JobPlace[], at: number): number {
   const { segment, offset } = sorted[at]!;
   let end = offset;
   for (let next = at; next < sorted.length; next++) {
     const place = sorted[next]!;
-    if (place.segment !== segment || place.offset - offset > mostBytes) break;
+    if (place.segment !== segment || place.offset - offset > maxBytes) break;
     end = place.offset;
   }
   return end - offset + shortBytes;
 }
 
+/* `from` is the offset of `bytes` in the segment. */
 function payloadAt(
   bytes: Buffer,
-  start: number,
-  { segment, number }: JobPlace,
+  from: number,
+  { segment, number, offset }: JobPlace,
 ): string | undefined {
+  const start = offset - from;
   if (start < 0 || start >= bytes.length) return undefined;
   const frame = readFrame(bytes, start, segment.salt);
-  if (frame?.kind !== frameKinds.job || frame.number !== number) return undefined;
-  return bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
+  if (frame === undefined || !isJob(frame) || frame.number !== number) return undefined;
+  return jobTextIn(bytes, frame, segment, from);
 }
 
 function damaged(): DeferError {
   return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes differ from what was written.');
 }
 
-/* A file that is gone does not come back. */
+/* A removed file does not come back. */
 function isPassing(error: unknown): boolean {
   if (!(error instanceof DeferError) || error.code !== 'ERR_REDLINE_DEFER_JOURNAL') return false;
   return (error.cause as NodeJS.ErrnoException).code !== 'ENOENT';

@@ -1,23 +1,27 @@
-import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { DeferError } from '../errors.ts';
 import { decodeCheckpoint, decodeStates, type Checkpoint } from './checkpoint.ts';
 import {
   claimedFrameBytes,
+  isWholeButForLength,
   findFrame,
   frameHeaderBytes,
   frameKinds,
-  journalVersion,
+  journalVersions,
   readFrame,
   readSegmentVersion,
   segmentHeaderBytes,
   segmentSalt,
   type FrameSpan,
 } from './frame.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import type { JournalFs } from './journal-fs.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
 import { parseRanges } from './number-ranges.ts';
+import { readOwnFile } from './read-own-file.ts';
 import { withoutReserve } from './reserve.ts';
+import { isJob, jobTextIn } from './sealed-frames.ts';
+import { openSealing } from './open-sealing.ts';
 import { Tries, type TryMark } from './tries.ts';
 import { jobStates, Segment, segmentName, type JobState } from './segment.ts';
 
@@ -27,12 +31,12 @@ export interface Damage {
   readonly offset: number;
   readonly bytes: number;
   /**
-   * `'torn'`: half a frame and nothing behind it, as after a crash in the middle of a write. `'missing'`: the file does
-   * not exist or is empty. `'cut'`: jobs of its end are missing, though files behind it exist. `'unreadable'`: the disk
+   * `'torn'`: a partial frame and nothing after it, as after a crash in the middle of a write. `'missing'`: the file does
+   * not exist or is empty. `'cut'`: jobs at its end are missing, though files after it exist. `'unreadable'`: the disk
    * cannot read it.
    */
   readonly kind: 'torn' | 'damaged' | 'header' | 'checkpoint' | 'missing' | 'cut' | 'unreadable';
-  /** `'missing'` and `'cut'`: how many jobs are missing that nothing says are done. */
+  /** Jobs that are missing without a mark that they are done, or whose records cannot be opened; undefined if unknown. */
   readonly jobs?: number;
 }
 
@@ -52,6 +56,8 @@ export interface JournalFolder {
   readonly id: string;
   readonly folder: string;
   readonly names: readonly string[];
+  /** Needed for sealed segments. */
+  readonly keys?: KeyRing | undefined;
 }
 
 type Visit = (number: number, record: JobRecord) => void;
@@ -59,6 +65,7 @@ type Visit = (number: number, record: JobRecord) => void;
 /**
  * Reads a journal after a crash. Never fails because of damaged bytes: they are in `damages`.
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
+ * @throws {DeferError} ERR_REDLINE_DEFER_SEAL: a key is missing or wrong
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: a file cannot be read at all
  */
 export async function recoverJournal(
@@ -74,9 +81,13 @@ export async function recoverJournal(
     const segment = new Segment(number, segmentSalt(journal.id, number), now);
     segment.lastSentAtMs = now;
     const file = join(folder, nameOf(names, number));
-    const bytes = await readOwn(journal.fs, file);
-    if (bytes === undefined) damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
-    else recovery.take(segment, withoutReserve(bytes), file);
+    const bytes = await readOwnFile(journal.fs, file);
+    if (bytes === undefined) {
+      damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
+      continue;
+    }
+    segment.sealing = await openSealing(bytes, segment, file, journal);
+    recovery.take(segment, withoutReserve(bytes), file);
   }
   recovery.finish();
   const { segments, sinks, tries, generations, lastJob } = recovery;
@@ -92,14 +103,14 @@ export async function recoverJournal(
   };
 }
 
-/** Puts a journal together from its segments, in their order, and its checkpoint. */
+/** Assembles a journal from its segments, in their order, and its checkpoint. */
 class Recovery {
   readonly segments: Segment[] = [];
   readonly sinks: string[] = [];
   readonly generations: Record<string, string>;
   readonly tries: Tries;
   lastJob = 0;
-  /** Jobs that marks speak of, and no segment has. */
+  /** Jobs that have marks, but are in no segment. */
   readonly marked = new Set<number>();
   readonly #checkpoint: Checkpoint | undefined;
   readonly #damages: Damage[];
@@ -114,15 +125,15 @@ class Recovery {
     this.tries = new Tries(checkpoint?.tries);
   }
 
-  /** The next segment, and the bytes of its file. */
+  /** Adds the next segment, with the bytes of its file. */
   take(segment: Segment, bytes: Buffer, file: string): void {
     segment.bytes = bytes.length;
     checkHeader(bytes, file, this.#damages);
     for (const frame of framesOf(bytes, file, segment.salt, this.#damages)) {
-      const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
-      if (frame.kind === frameKinds.job) {
-        this.#addJob(segment, frame, payload, file);
-      } else {
+      if (isJob(frame)) {
+        this.#addJob(segment, frame, jobTextIn(bytes, frame, segment, 0), file);
+      } else if (frame.kind !== frameKinds.seal) {
+        const payload = bytes.toString('utf8', frame.start + frameHeaderBytes, frame.end);
         const apply = this.#readMark(frame, payload);
         this.#marks.push({ position: [segment.number, frame.start], apply });
       }
@@ -130,7 +141,7 @@ class Recovery {
     this.segments.push(segment);
   }
 
-  /** All segments are taken: jobs get the states of the checkpoint, and those of marks that are newer. */
+  /** Called when all segments are taken: jobs get the states of the checkpoint, and those of marks that are newer. */
   finish(): void {
     const checkpoint = this.#checkpoint;
     if (checkpoint !== undefined) this.#applyCheckpoint(checkpoint);
@@ -146,14 +157,14 @@ class Recovery {
   #addJob(
     segment: Segment,
     { number, start, end }: FrameSpan,
-    payload: string,
+    text: string | undefined,
     file: string,
   ): void {
     if (number <= this.lastJob) return;
     this.lastJob = number;
-    const record = recordOf(payload);
+    const record = text === undefined ? undefined : recordOf(text);
     if (record === undefined) {
-      this.#damages.push({ file, offset: start, bytes: end - start, kind: 'damaged' });
+      addDamagedJob(this.#damages, { file, offset: start, bytes: end - start });
       return;
     }
     let sink = this.sinks.indexOf(record.sink);
@@ -163,7 +174,7 @@ class Recovery {
   }
 
   #applyCheckpoint(checkpoint: Checkpoint): void {
-    // Killed before it could remove segments that the checkpoint no longer lists.
+    // The process was killed before it could remove segments that the checkpoint no longer lists.
     const kept = new Set(checkpoint.segments.map(({ number }) => number));
     for (const segment of this.segments) {
       if (segment.number >= checkpoint.segment || kept.has(segment.number)) continue;
@@ -214,28 +225,42 @@ class Recovery {
   }
 }
 
-/* Whole, and yet not a record: one job must not stop all the others of its journal. */
-function recordOf(payload: string): JobRecord | undefined {
+/* Returns undefined if a whole frame is not a record: one job must not stop the others of its journal. */
+function recordOf(text: string): JobRecord | undefined {
   try {
-    return decodeJobRecord(payload);
+    return decodeJobRecord(text);
   } catch {
     return undefined;
   }
 }
 
-/** The version in a folder's first readable header, without reading more of it. */
+/* Adjacent records are one damage: a sealed segment without its note would otherwise report each of its jobs. */
+function addDamagedJob(
+  damages: Damage[],
+  { file, offset, bytes }: Pick<Damage, 'file' | 'offset' | 'bytes'>,
+): void {
+  const last = damages.at(-1);
+  const isNext = last?.file === file && last.jobs !== undefined;
+  if (!isNext || last.offset + last.bytes !== offset) {
+    damages.push({ file, offset, bytes, kind: 'damaged', jobs: 1 });
+    return;
+  }
+  damages[damages.length - 1] = { ...last, bytes: last.bytes + bytes, jobs: last.jobs + 1 };
+}
+
+/** Checks the version in the header of a segment. */
 export function checkVersion(bytes: Buffer, file: string): void {
   const version = readSegmentVersion(bytes);
-  if (version === undefined || version <= journalVersion) return;
+  if (version === undefined || version <= journalVersions.sealed) return;
   throw new DeferError(
     'ERR_REDLINE_DEFER_JOURNAL_VERSION',
-    `${file} has the format ${version}, but this package reads formats up to ${journalVersion}: update @redline/defer, or move the folder away. Nothing in it was changed.`,
+    `${file} has the format ${version}, but this package reads formats up to ${journalVersions.sealed}: update @redline/defer, or move the folder away. Nothing in it was changed.`,
   );
 }
 
 /*
- * The numbers of jobs have no gap, unless a file is missing or its end is: or the jobs could not be written, which a mark
- * says, or are done, which marks say as well.
+ * The numbers of jobs have gaps only if a file or its end is missing, or if the jobs could not be written or are done; marks
+ * record both.
  */
 function addMissing(
   { segments, marked }: Recovery,
@@ -259,19 +284,19 @@ function addMissing(
       (_, index) => before.number + 1 + index,
     );
     const missing = between.find((number) => !mayBeGone(number));
-    // Segments that are done may have had them.
+    // Finished segments may have had them.
     if (missing === undefined && between.length > 0) continue;
     const file = pathOf(missing ?? before.number);
     const kind = missing === undefined ? 'cut' : 'missing';
-    const told = damages.findIndex((damage) => damage.file === file && damage.kind !== 'header');
-    if (told !== -1 && damages[told]!.kind === 'damaged') {
-      damages[told] = { ...damages[told]!, jobs };
+    const known = damages.findIndex((damage) => damage.file === file && damage.kind !== 'header');
+    if (known !== -1 && damages[known]!.kind === 'damaged') {
+      damages[known] = { ...damages[known]!, jobs };
       continue;
     }
-    if (told !== -1 && damages[told]!.kind !== 'torn') continue;
+    if (known !== -1 && damages[known]!.kind !== 'torn') continue;
     // A file with others after it was not cut off by the exit of its process.
-    const { offset, bytes } = damages[told] ?? { offset: before.bytes, bytes: 0 };
-    if (told !== -1) damages.splice(told, 1);
+    const { offset, bytes } = damages[known] ?? { offset: before.bytes, bytes: 0 };
+    if (known !== -1) damages.splice(known, 1);
     damages.push(
       kind === 'cut'
         ? { file, offset, bytes, kind, jobs }
@@ -293,7 +318,7 @@ export function segmentNumbers(names: readonly string[]): number[] {
     .sort((a, b) => a - b);
 }
 
-/** Every whole frame; bytes between them go to `damages`. */
+/** Yields every whole frame; bytes between them go to `damages`. */
 export function* framesOf(
   bytes: Buffer,
   file: string,
@@ -309,15 +334,18 @@ export function* framesOf(
     }
     const next = findFrame(bytes, at + 1, salt);
     const end = next?.start ?? bytes.length;
-    const isTorn = next === undefined && isCutOff(bytes, at);
+    const isTorn = next === undefined && isCutOff(bytes, at, salt);
     damages.push({ file, offset: at, bytes: end - at, kind: isTorn ? 'torn' : 'damaged' });
     at = end;
   }
 }
 
-/* A killed process leaves the beginning of a frame, a power failure also zeros in its place. Anything else was whole,
-   and may have been acknowledged. */
-function isCutOff(bytes: Buffer, at: number): boolean {
+/*
+ * A killed process leaves the beginning of a frame, a power failure also zeros in its place. Anything else was whole,
+ * and may have been acknowledged.
+ */
+function isCutOff(bytes: Buffer, at: number, salt: number): boolean {
+  if (isWholeButForLength(bytes, at, salt)) return false;
   const length = claimedFrameBytes(bytes, at) ?? frameHeaderBytes;
   return at + length > bytes.length || bytes.at(-1) === 0;
 }
@@ -340,9 +368,9 @@ async function readCheckpoint(
 ): Promise<Checkpoint | undefined> {
   if (!names.includes('checkpoint')) return undefined;
   const file = join(folder, 'checkpoint');
-  const bytes = await readOwn(fs, file);
+  const bytes = await readOwnFile(fs, file);
   if (bytes === undefined) {
-    // It only says what need not be done again.
+    // It only records what need not be done again.
     damages.push({ file, offset: 0, bytes: 0, kind: 'unreadable' });
     return undefined;
   }
@@ -353,7 +381,7 @@ async function readCheckpoint(
   return checkpoint;
 }
 
-/** False where no segment has the job. */
+/** Returns false if no segment has the job. */
 function mark(segments: readonly Segment[], job: number, state: JobState): boolean {
   const segment = segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= job);
   if (segment === undefined) return false;
@@ -366,32 +394,4 @@ function mark(segments: readonly Segment[], job: number, state: JobState): boole
 
 function nameOf(names: readonly string[], number: number): string {
   return names.find((name) => /^\d+\.seg$/.test(name) && Number.parseInt(name, 10) === number)!;
-}
-
-/* Lack of files, memory or rights affects the others too, and may be over soon. */
-const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EACCES', 'EPERM', 'EINTR']);
-
-function isTheFilesOwn(error: unknown, file: string): boolean {
-  const { code = '' } = ((error as DeferError).cause ?? {}) as NodeJS.ErrnoException;
-  if (code === '' || passing.has(code)) return false;
-  // Removed since the folder was listed; a link to nowhere is still there.
-  return code !== 'ENOENT' || lstatSync(file, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** Undefined when this very file is unreadable. */
-async function readOwn(fs: JournalFs, file: string): Promise<Buffer | undefined> {
-  try {
-    return await read(fs, file);
-  } catch (error) {
-    if (!isTheFilesOwn(error, file)) throw error;
-    return undefined;
-  }
-}
-
-async function read(fs: JournalFs, file: string): Promise<Buffer> {
-  try {
-    return await fs.readFile(file);
-  } catch (cause) {
-    throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${file} cannot be read.`, { cause });
-  }
 }

@@ -1,12 +1,14 @@
-/** Where a job of the journal stands. The order is the order of its life; a replay goes back from sent to waiting. */
+import type { Sealing } from '../seal/sealing.ts';
+
+/** State of a job in the journal, in the order of its life; a replay goes back from sent to waiting. */
 export const jobStates = {
   /** No such job: its frame was damaged, or was never written. */
   absent: 0,
-  /** On disk alone. */
+  /** Only on disk. */
   waiting: 1,
-  /** On disk, and in the memory of its lane. */
+  /** On disk, and in the memory of its queue. */
   loaded: 2,
-  /** The sink has it, and may yet come back without it. */
+  /** The sink has it, but may come back without it. */
   sent: 3,
   done: 4,
 } as const;
@@ -14,27 +16,29 @@ export type JobState = (typeof jobStates)[keyof typeof jobStates];
 
 const stateBits = 3;
 const stateMask = (1 << stateBits) - 1;
-/** As many as 16 bits hold beside the state. */
+/** As many as 16 bits hold besides the state. */
 export const maxSinksOfAJournal: number = 1 << (16 - stateBits);
 
 export function segmentName(number: number): string {
   return `${String(number).padStart(8, '0')}.seg`;
 }
 
-/** One file of a journal, and where each of its jobs stands: two bytes for a job. */
+/** One file of a journal, and the state of each of its jobs: two bytes for a job. */
 export class Segment {
   readonly number: number;
   readonly salt: number;
   readonly openedAtMs: number;
-  /** What `write` has taken; nothing behind it is read. */
+  /** Bytes that `write` has taken; nothing after them is read. */
   bytes = 0;
-  /** Number of the first job; -1 while there is none. */
+  /** Number of the first job; -1 without jobs. */
   firstJob = -1;
-  /** Jobs up to the last one, absent ones counted. */
+  /** Number of jobs up to the last one, including absent ones. */
   length = 0;
   readonly #counts = [0, 0, 0, 0, 0];
   #states = new Uint16Array(256);
   lastSentAtMs = 0;
+  /** Undefined if its jobs are in clear, or no copy of the note about their key can be read. */
+  sealing: Sealing | undefined;
 
   constructor(number: number, salt: number, openedAtMs: number) {
     this.number = number;
@@ -42,12 +46,12 @@ export class Segment {
     this.openedAtMs = openedAtMs;
   }
 
-  /** How many of its jobs are in `state`. */
+  /** Number of its jobs in `state`. */
   count(state: JobState): number {
     return this.#counts[state]!;
   }
 
-  /** The same for the jobs of one sink. */
+  /** Number of jobs of one sink in `state`. */
   countOf(state: JobState, sink: number): number {
     if (this.#counts[state] === 0) return 0;
     const wanted = (sink << stateBits) | state;
@@ -61,7 +65,7 @@ export class Segment {
     return this.#counts[waiting]! + this.#counts[loaded]! + this.#counts[sent]!;
   }
 
-  /** True where a job of such a sink is not done. */
+  /** True if a job of such a sink is not done. */
   hasUnfinished(isMeant: (sink: number) => boolean): boolean {
     if (this.unfinished === 0) return false;
     const { waiting, sent } = jobStates;
@@ -83,7 +87,7 @@ export class Segment {
     return this.#states[job - this.firstJob]! >>> stateBits;
   }
 
-  /** Jobs come in the order of their numbers, possibly with gaps. */
+  /** Adds a job. Jobs come in the order of their numbers, possibly with gaps. */
   add(job: number, sink: number, state: JobState): void {
     if (this.firstJob < 0) this.firstJob = job;
     const at = job - this.firstJob;
@@ -101,7 +105,7 @@ export class Segment {
     this.#states[at] = (word & ~stateMask) | state;
   }
 
-  /** Moves every job that is in `from` and for which `isMeant` to `to`, and returns how many there were. */
+  /** Moves every job in `from` for which `isMeant` is true to `to`, and returns their number. */
   move(from: JobState, to: JobState, isMeant: (job: number, sink: number) => boolean): number {
     if (this.#counts[from] === 0) return 0;
     let moved = 0;
@@ -115,7 +119,7 @@ export class Segment {
     return moved;
   }
 
-  /** True when every job in `state` is of this sink. */
+  /** True if every job in `state` is of this sink. */
   everyOneIs(state: JobState, sink: number): boolean {
     for (let at = 0; at < this.length; at++) {
       const word = this.#states[at]!;

@@ -1,7 +1,7 @@
-/** How a try ended: it failed; or it only began, and `ended` takes that back. */
+/** Outcome of an attempt: it failed; or it only began, which `ended` takes back. */
 export type TryMark = 'failed' | 'begun' | 'ended';
 
-/** What a journal knows of tries: how often each job failed, and in how many lives it began and was not heard of again. */
+/** The attempts that a journal records: how often each job failed, and in how many process lifetimes it began without an end. */
 export class Tries {
   readonly #failed: Map<number, number>;
   readonly #begun: Map<number, number>;
@@ -30,13 +30,13 @@ export class Tries {
     if (mark === 'failed') this.#failed.set(job, this.failed(job) + 1);
   }
 
-  /** The job is done. */
+  /** Called when the job is done. */
   forget(job: number): void {
     if (this.#failed.size > 0) this.#failed.delete(job);
     if (this.#begun.size > 0) this.#begun.delete(job);
   }
 
-  /** For a checkpoint. */
+  /** Contents for a checkpoint. */
   get kept(): KeptTries {
     return { failed: [...this.#failed], begun: [...this.#begun] };
   }

@@ -3,8 +3,8 @@ import { encodeCheckpoint, type Checkpoint } from './checkpoint.ts';
 import { close, hasNothingToSync, isShortage, remove, type JournalFs } from './journal-fs.ts';
 
 /**
- * Written beside the one there is, synced, and put in its place by a rename: there is always a whole one. False where
- * `mayReplace` said no meanwhile.
+ * Writes to a new file, syncs it, and renames it over the existing one: a whole checkpoint always exists. Returns false
+ * if `mayReplace` refused meanwhile.
  */
 export async function writeCheckpoint(
   fs: JournalFs,

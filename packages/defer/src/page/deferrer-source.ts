@@ -1,11 +1,12 @@
 import type { Deferrer } from '../deferrer.ts';
-import type { SinkStats } from '../lane/sink-stats.ts';
+import type { SinkStats } from '../sink-queue/sink-stats.ts';
 import { journalsIn } from './directory-source.ts';
 import type { PageSource, SinkRow } from './snapshot.ts';
 
-/** A running deferrer, seen from its own process. */
+/** Page source for a running deferrer in the same process. */
 export function deferrerSource(deferrer: Deferrer, title: string): PageSource {
-  const { deadLetters, options } = deferrer;
+  const { deadLetters, keys, options } = deferrer;
+  const directory = options.journal?.directory;
   return {
     title,
     async read() {
@@ -13,7 +14,7 @@ export function deferrerSource(deferrer: Deferrer, title: string): PageSource {
       return {
         sinks: sinks.map(rowOf),
         jobs: sinks.flatMap(({ name, jobs }) => jobs.map((job) => ({ ...job, sink: name }))),
-        journals: options.journal === undefined ? [] : await journalsIn(options.journal.directory),
+        journals: directory === undefined ? [] : await journalsIn(directory, keys),
         letters: await deadLetters.list(),
         unreadable: await deadLetters.unreadable(),
       };

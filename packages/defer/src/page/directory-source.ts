@@ -1,24 +1,25 @@
 import { join } from 'node:path';
 import { jobsByName } from '../directory/jobs-by-name.ts';
 import { readDirectory, type ListedState, type Listing } from '../directory/read-directory.ts';
+import type { KeyRing } from '../seal/key-ring.ts';
 import { requeue } from '../directory/requeue.ts';
 import { FileDeadLetters, type DeadLetter, type ReadLetters } from '../journal/dead-letters.ts';
 import { isMeant, type JournalRow, type PageSource, type Which } from './snapshot.ts';
 
-/** A journal directory, seen from outside: `redline-defer inspect --serve`. */
-export function directorySource(directory: string): PageSource {
-  const box = new FileDeadLetters(join(directory, 'dead'), 0);
+/** Page source for a journal directory: `redline-defer inspect --serve`. */
+export function directorySource(directory: string, keys: KeyRing | undefined): PageSource {
+  const box = new FileDeadLetters(join(directory, 'dead'), 0, keys);
   const chosen = async (which: Which): Promise<DeadLetter[]> =>
-    (await lettersIn(directory)).letters.filter((letter) => isMeant(letter, which));
+    (await lettersIn(box)).letters.filter((letter) => isMeant(letter, which));
   return {
     title: directory,
     async read() {
-      const listing = await readDirectory(directory);
+      const listing = await readDirectory(directory, keys);
       return {
         sinks: undefined,
         jobs: jobsByName(listing.jobs),
         journals: journalRows(listing),
-        ...(await lettersIn(directory)),
+        ...(await lettersIn(box)),
       };
     },
     async requeue(which) {
@@ -28,6 +29,7 @@ export function directorySource(directory: string): PageSource {
           directory,
           letters.map(({ record }) => record),
           true,
+          keys,
         );
       }
       return letters.length;
@@ -40,8 +42,11 @@ export function directorySource(directory: string): PageSource {
   };
 }
 
-export async function journalsIn(directory: string): Promise<JournalRow[]> {
-  return journalRows(await readDirectory(directory));
+export async function journalsIn(
+  directory: string,
+  keys: KeyRing | undefined,
+): Promise<JournalRow[]> {
+  return journalRows(await readDirectory(directory, keys));
 }
 
 function journalRows({ journals, jobs }: Listing): JournalRow[] {
@@ -70,11 +75,11 @@ function countOf(jobs: Listing['jobs'], id: string, state: ListedState): number 
   return jobs.filter((job) => job.journal === id && job.state === state).length;
 }
 
-async function lettersIn(directory: string): Promise<ReadLetters> {
+async function lettersIn(box: FileDeadLetters): Promise<ReadLetters> {
   try {
-    return await new FileDeadLetters(join(directory, 'dead'), 0).read();
+    return await box.read();
   } catch (error) {
-    // No job has failed yet.
+    // Missing until the first job fails for good.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { letters: [], unreadable: [] };
     throw error;
   }

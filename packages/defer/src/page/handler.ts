@@ -6,8 +6,8 @@ import type { PageSource, Which } from './snapshot.ts';
 /** A handler of `node:http`; Express and Nest mount it with `app.use('/path', page)`. */
 export type PageHandler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A form of this page is a few hundred bytes. */
-const mostFormBytes = 16 * 1_024;
+/** The forms of this page are a few hundred bytes. */
+const maxFormBytes = 16 * 1_024;
 
 const headers = {
   'content-type': 'text/html; charset=utf-8',
@@ -19,7 +19,7 @@ const headers = {
 };
 
 export function pageHandler(source: PageSource): PageHandler {
-  // Of this handler alone: a page of another origin cannot know it.
+  // Unique to this handler: a page of another origin cannot know it.
   const token = randomBytes(16).toString('hex');
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -44,7 +44,7 @@ export function pageHandler(source: PageSource): PageHandler {
       return refuse(response, 400, 'The form lacks a dead letter or an action.');
     }
     const number = await source[action](which);
-    // Back to the page, so that reloading it repeats nothing. A relative address is right wherever it is mounted.
+    // Redirects to the page, so that a reload does not repeat the action. A relative URL works wherever the page is mounted.
     response
       .writeHead(303, { location: `?${action}=${number}`, 'cache-control': 'no-store' })
       .end();
@@ -77,10 +77,10 @@ function doneOf(url: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Undefined when it is larger than a form of this page can be. */
+/** Returns undefined if the body is larger than a form of this page can be. */
 async function formOf(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const { body } = request as { body?: unknown };
-  // A parser of the app was here first.
+  // A body parser of the app has already read it.
   if (typeof body === 'string') return new URLSearchParams(body);
   if (typeof body === 'object' && body !== null && !request.readable) {
     return new URLSearchParams(body as Record<string, string>);
@@ -89,7 +89,7 @@ async function formOf(request: IncomingMessage): Promise<URLSearchParams | undef
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > mostFormBytes) return undefined;
+    if (bytes > maxFormBytes) return undefined;
     chunks.push(chunk);
   }
   return new URLSearchParams(Buffer.concat(chunks).toString());
@@ -101,7 +101,7 @@ function whichOf(form: URLSearchParams): Which | undefined {
   return job == null || sink == null ? undefined : { job, sink };
 }
 
-/* In a cluster the form may come from the page of another worker. What a browser says of itself no page can change. */
+/* In a cluster the form may come from the page of another worker. A page cannot change the headers a browser sets itself. */
 function isOfThisOrigin({ headers: said }: IncomingMessage): boolean {
   if (said['sec-fetch-site'] !== undefined) return said['sec-fetch-site'] === 'same-origin';
   const { origin = '', host } = said;

@@ -1,4 +1,4 @@
-/** HTML that needs no escaping any more. */
+/** Escaped HTML. */
 export class Html {
   readonly text: string;
 
@@ -9,7 +9,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[] | false | undefined;
 
-/** A template whose values are escaped, unless they are HTML themselves. */
+/** Builds HTML from a template: values are escaped unless they are `Html`. */
 export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
   let text = strings[0]!;
   for (const [index, value] of values.entries()) text += textOf(value) + strings[index + 1]!;

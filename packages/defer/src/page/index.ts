@@ -31,7 +31,7 @@ export interface FastifyDeferPageOptions extends DeferPageOptions {
 }
 
 /**
- * The page for Fastify, under the `prefix` it is registered with.
+ * The page for Fastify, under the `prefix` with which it is registered.
  *
  * @example
  * ```ts
@@ -43,7 +43,7 @@ export const fastifyDeferPage: FastifyPluginAsync<FastifyDeferPageOptions> = asy
   { deferrer, ...options },
 ) => {
   const page = deferPage(deferrer, options);
-  // The page reads its forms itself; of this scope alone.
+  // The page parses its forms itself; this affects its own scope only.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
   app.route({

@@ -3,20 +3,20 @@ import { Html, html } from './html.ts';
 import type { JobRow, JournalRow, SinkRow, Snapshot } from './snapshot.ts';
 import { style } from './style.ts';
 
-/** More on one page help nobody: those of one kind are requeued together. */
-const mostLetters = 100;
-const mostDataLength = 4_000;
+/** More rows on one page are of no use: letters of one kind are requeued together. */
+const maxLetters = 100;
+const maxDataLength = 4_000;
 
 export interface PageFacts {
   readonly title: string;
   readonly nowMs: number;
-  /** Every form carries it: a page of another origin cannot know it. */
+  /** Included in every form: a page of another origin cannot know it. */
   readonly token: string;
-  /** What the last action did. */
+  /** Result of the last action. */
   readonly done: string | undefined;
 }
 
-/** The whole page: findings first, then the tables they come from. */
+/** Renders the whole page: findings first, then the tables they come from. */
 export function renderPage(
   { sinks, jobs: names, journals, letters, unreadable }: Snapshot,
   facts: PageFacts,
@@ -148,7 +148,7 @@ function workOf(row: SinkRow, nowMs: number): Html {
     >`;
 }
 
-/* The others are ways of a sink that works. */
+/* All other reasons are normal for a working sink. */
 function isUnavailable({ waiting }: SinkRow): boolean {
   return waiting?.reason === 'outage' || waiting?.reason === 'unavailable';
 }
@@ -243,7 +243,7 @@ function letterTable(letters: readonly DeadLetter[], facts: PageFacts): Html {
     </section>`;
   }
   const kinds = [...Map.groupBy(letters, ({ record }) => `${record.sink} ${record.job}`).values()];
-  const shown = letters.slice(-mostLetters).toReversed();
+  const shown = letters.slice(-maxLetters).toReversed();
   return html`<section>
     <h2>Dead letters</h2>
     <ul>
@@ -289,7 +289,7 @@ function letterRow({ record, reason, diedAtMs }: DeadLetter, facts: PageFacts): 
       <details>
         <summary>${shorten(summary, 200)}</summary>
         <pre>${reason}</pre>
-        <pre>${shorten(json, mostDataLength)}</pre>
+        <pre>${shorten(json, maxDataLength)}</pre>
       </details>
     </td>
     <td data-label="Action">
@@ -302,7 +302,7 @@ function letterRow({ record, reason, diedAtMs }: DeadLetter, facts: PageFacts): 
   </tr>`;
 }
 
-/* Posts to the page's own address, wherever the app has put it. */
+/* Posts to the page's own URL, wherever the app has mounted it. */
 function action(
   { token }: PageFacts,
   name: 'requeue' | 'remove',

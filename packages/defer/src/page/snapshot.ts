@@ -1,16 +1,16 @@
-import type { JobStats } from '../lane/job-stats.ts';
-import type { SinkStats } from '../lane/sink-stats.ts';
+import type { JobStats } from '../sink-queue/job-stats.ts';
+import type { SinkStats } from '../sink-queue/sink-stats.ts';
 import type { ListedJournal } from '../directory/read-directory.ts';
 import type { DeadLetter, UnreadableLetter } from '../journal/dead-letters.ts';
 
-/** What a page shows, and can do. */
+/** Data and actions of a page. */
 export interface PageSource {
-  /** Shown at the top: where this comes from. */
+  /** Shown at the top: the origin of the data. */
   readonly title: string;
   read(): Promise<Snapshot>;
-  /** Gives dead letters back to the app. Returns how many there were. */
+  /** Requeues dead letters. Returns their number. */
   requeue(which: Which): Promise<number>;
-  /** Deletes dead letters for good. Returns how many there were. */
+  /** Deletes dead letters for good. Returns their number. */
   remove(which: Which): Promise<number>;
 }
 
@@ -18,9 +18,9 @@ export interface PageSource {
 export type Which = { readonly id: string } | { readonly job: string; readonly sink: string };
 
 export interface Snapshot {
-  /** Undefined where no process is asked: a directory knows no lanes. */
+  /** Undefined for a directory, which has no queues. */
   readonly sinks: readonly SinkRow[] | undefined;
-  /** By sink and name, those with most to do first. */
+  /** By sink and name, those with the most work left first. */
   readonly jobs: readonly JobRow[];
   readonly journals: readonly JournalRow[];
   /** Oldest first. */
@@ -45,7 +45,7 @@ export interface SinkRow extends Pick<
   readonly dropped: number;
 }
 
-/** Of a directory: what it has of jobs of this name, and no tries of those that are done. */
+/** For a directory: only the jobs of this name that are in it, without the attempts of finished ones. */
 export interface JobRow extends JobStats {
   readonly sink: string;
 }
@@ -55,7 +55,7 @@ export interface JournalRow {
   readonly owner: ListedJournal['owner'];
   readonly bytes: number;
   readonly waiting: number;
-  /** Those that are to run later, and the wall clock of the next of them. */
+  /** Jobs that run later, and the wall clock of the next one. */
   readonly delayed: number;
   readonly nextRunAtMs: number | undefined;
   readonly sent: number;

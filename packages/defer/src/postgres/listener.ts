@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresPool } from './pool.ts';
 
-/** A `pg` client that a pool has lent, as far as it is listened to. */
+/** The part of a lent `pg` client that is used for listening. */
 interface ListeningClient extends PostgresPool {
   on(event: string, listener: (event: { readonly payload?: string }) => void): unknown;
   release(error?: Error | boolean): void;
@@ -18,8 +18,8 @@ const proofMs = 2_000;
 const againMs = 5_000;
 
 /**
- * Tells of notifications on a channel, on a connection of its own for as long as it lives. A pooler between here and the
- * server may swallow them without a word, so they count only once one of its own has come back.
+ * Listens to a channel on a connection of its own. A pooler between here and the server may drop notifications silently, so the
+ * listener counts as working only once it has received one that it sent itself.
  */
 export class Listener {
   readonly #pool: ListenablePool;
@@ -28,7 +28,7 @@ export class Listener {
   readonly #closing = new AbortController();
   #client: ListeningClient | undefined;
   #running: Promise<void> | undefined;
-  /** Notifications arrive. */
+  /** True while notifications arrive. */
   isListening = false;
 
   constructor(pool: PostgresPool, channel: string, notified: () => void) {
@@ -38,7 +38,7 @@ export class Listener {
   }
 
   open(): void {
-    // The connection is taken from others, of which there must be some.
+    // One connection of the pool is taken for good: a small pool has none to spare.
     const { max = 0 } = this.#pool.options ?? {};
     if (typeof this.#pool.connect !== 'function' || max < fewestConnections) return;
     this.#running = this.#run();
@@ -56,13 +56,13 @@ export class Listener {
     while (!signal.aborted) {
       await this.#listen().catch(() => {});
       this.isListening = false;
-      // What came in between is found by looking.
+      // A poll finds the rows committed in the meantime.
       this.#notified();
       await sleep(againMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  /* Until the connection ends. */
+  /* Runs until the connection ends. */
   async #listen(): Promise<void> {
     const client = await this.#pool.connect!();
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();

@@ -2,28 +2,28 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeferError } from '../errors.ts';
 import type { PostgresClient, PostgresPool } from './pool.ts';
 
-const mostMsForTable = 2_000;
+const maxTableWaitMs = 2_000;
 
-/** Creates a table if it does not exist: once, however often it is called. */
+/** Creates a table if it does not exist: once, regardless of the number of calls. */
 export class TableCreator {
   readonly #pool: PostgresPool;
   readonly #statement: string | undefined;
   #created: Promise<unknown> | undefined;
   #isDone: boolean;
 
-  /** @param statement A `create table if not exists`; undefined where the table is somebody else's to make. */
+  /** @param statement A `create table if not exists`; undefined if the caller creates the table. */
   constructor(pool: PostgresPool, statement: string | undefined) {
     this.#pool = pool;
     this.#statement = statement;
     this.#isDone = statement === undefined;
   }
 
-  /** The table is known to be there, or somebody else's to make. */
+  /** True once the table is known to exist, or if the caller creates it. */
   get isDone(): boolean {
     return this.#isDone;
   }
 
-  /** Rejects where the table can be neither found nor made; the next call tries again. */
+  /** Rejects if the table can be neither found nor created; the next call tries again. */
   async create(): Promise<void> {
     if (this.#statement === undefined) return;
     const statement = this.#statement;
@@ -40,10 +40,10 @@ export class TableCreator {
     this.#isDone = true;
   }
 
-  /** False when it takes too long. */
+  /** Returns false when it takes too long. */
   async createSoon(): Promise<boolean> {
     const waited = new AbortController();
-    const isOver = sleep(mostMsForTable, false, { signal: waited.signal }).catch(() => false);
+    const isOver = sleep(maxTableWaitMs, false, { signal: waited.signal }).catch(() => false);
     try {
       return await Promise.race([this.create().then(() => true), isOver]);
     } finally {
@@ -52,8 +52,8 @@ export class TableCreator {
   }
 
   /**
-   * Has the table there for a transaction of the caller's. Made outside of it: one that is rolled back would take the
-   * table with it. But a pool may have no other client than the caller's, and neither would ever go on.
+   * Ensures that the table exists for a transaction of the caller's. Creates it outside of the transaction, whose rollback
+   * would remove it. But a pool may have no other client than the caller's, and neither would ever continue.
    *
    * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
    */
@@ -65,7 +65,7 @@ export class TableCreator {
     if ((rows[0] as { there: boolean }).there || (await this.createSoon())) return;
     throw new DeferError(
       'ERR_REDLINE_DEFER_LEVEL',
-      `The ${what}'s table ${table} does not exist, and its pool had no client within ${mostMsForTable} ms to create it: allow the pool more than one, or run ${what}Table() beforehand.`,
+      `The ${what}'s table ${table} does not exist, and its pool had no client within ${maxTableWaitMs} ms to create it: allow the pool more than one, or run ${what}Table() beforehand.`,
     );
   }
 }

@@ -1,12 +1,8 @@
 import { DeferError } from '../errors.ts';
+import { driverConnectionOf } from '../transactions/driver-connection.ts';
 import type { PostgresClient, PostgresResult } from './pool.ts';
 
-/*
- * The connection of a transaction, by the shape of what a library gives its callers. Where it can be reached it is used
- * itself: it runs its queries in the order in which it got them, and a library may keep one for later.
- */
-
-/** `pg`: a client runs in a transaction, a pool in any. The status is known to newer versions. */
+/** `pg`: a client keeps to one connection, a pool does not. Newer versions know the status. */
 interface PgShape extends PostgresClient {
   readonly totalCount?: number;
   readonly readyForQuery?: boolean;
@@ -14,7 +10,7 @@ interface PgShape extends PostgresClient {
   getTransactionStatus?(): string | null;
 }
 
-/** postgres.js: what `sql.begin()` gives has `savepoint`, and the root has `begin`. */
+/** postgres.js: the object that `sql.begin()` passes has `savepoint`, and the root has `begin`. */
 interface PostgresJsShape {
   readonly savepoint?: unknown;
   unsafe(text: string, values?: readonly unknown[]): { execute(): PromiseLike<PostgresJsRows> };
@@ -28,58 +24,68 @@ interface KnexShape {
   raw(text: string, values: readonly unknown[]): PromiseLike<PostgresResult>;
 }
 
-/** Drizzle: a transaction can be rolled back, and its session has the client of its driver. */
-interface DrizzleShape {
-  readonly session: { readonly client?: unknown };
-  readonly rollback?: unknown;
+/** Prisma: the client of an interactive transaction has its id; the client of the app can connect. */
+interface PrismaShape {
+  readonly [prismaTransaction]?: unknown;
+  readonly $connect?: unknown;
+  $queryRawUnsafe(text: string, ...values: readonly unknown[]): PromiseLike<unknown[]>;
 }
 
-/** What runs queries in a transaction. */
-export interface TransactionClient extends PostgresClient {
-  /** The library does not say whether the transaction has ended: the server is asked. */
-  readonly isUnproven?: boolean;
+const prismaTransaction = Symbol.for('prisma.client.transaction.id');
+
+/** A client that runs queries in a transaction. */
+export interface OpenTransaction extends PostgresClient {
+  /**
+   * For libraries that do not know if the transaction has ended, or that run a query later than in the turn of its call: the
+   * server is asked for the id of the transaction, and refuses a savepoint if none is open.
+   */
+  readonly proof?: 'id' | 'savepoint';
 }
 
 /**
- * What runs queries in the caller's transaction.
+ * Finds the client that runs queries in the caller's transaction.
  *
- * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL: it is none, and a row that is written outside of a transaction is committed
- * whatever becomes of the caller's work
+ * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL: it is not a transaction. A row outside of one would be committed even if the
+ * caller's work is rolled back
  */
-export function transactionOf(given: unknown, job: string): TransactionClient {
-  if (isKnex(given)) {
-    if (given.isTransaction !== true) throw refused(job, 'a Knex instance without a transaction');
-    if (given.isCompleted?.() === true) throw refused(job, 'a transaction of Knex that has ended');
-    return knexClient(given);
+export function transactionOf(given: unknown, job: string): OpenTransaction {
+  const refuse = (what: string): DeferError => refused(job, what);
+  const client = driverConnectionOf(given, refuse);
+  if (isKnex(client)) {
+    if (client.isTransaction !== true) throw refuse('a Knex instance without a transaction');
+    if (client.isCompleted?.() === true) throw refuse('a transaction of Knex that has ended');
+    return knexClient(client);
   }
-  if (isPostgresJs(given)) {
-    if (typeof given.savepoint !== 'function') throw refused(job, 'postgres.js outside of begin()');
-    return postgresJsClient(given);
+  if (isPostgresJs(client)) {
+    if (typeof client.savepoint !== 'function') throw refuse('postgres.js outside of begin()');
+    return postgresJsClient(client);
   }
-  if (isDrizzle(given)) {
-    if (typeof given.rollback !== 'function') throw refused(job, 'a Drizzle database');
-    return transactionOf(given.session.client, job);
+  if (isPrisma(client)) {
+    if (client[prismaTransaction] === undefined && typeof client.$connect === 'function') {
+      throw refuse('a Prisma client outside of $transaction()');
+    }
+    return prismaClient(client);
   }
-  if (!isPg(given)) throw refused(job, given === null ? 'null' : `of type ${typeof given}`);
-  if (given.totalCount !== undefined) {
-    throw refused(job, 'a pool, which runs each query on any of its connections');
+  if (!isPg(client)) throw refuse(client === null ? 'null' : `of type ${typeof client}`);
+  if (client.totalCount !== undefined) {
+    throw refuse('a pool, which runs each query on any of its connections');
   }
-  // A client at work may have been given its "begin" without being waited for.
-  const isAtRest = given.readyForQuery === true && given.pipeline !== true;
-  if (isAtRest && given.getTransactionStatus?.() === 'I') {
-    throw refused(job, 'a client that is in no transaction');
+  // A busy client may have a "begin" in its queue.
+  const isAtRest = client.readyForQuery === true && client.pipeline !== true;
+  if (isAtRest && client.getTransactionStatus?.() === 'I') {
+    throw refuse('a client outside of a transaction');
   }
-  return given;
+  return client;
 }
 
-/** A name in quotes may have question marks and dollars, too. */
+/** A quoted name may contain question marks and dollars, too. */
 const nameOrParameter = /"(?:[^"]|"")*"|\$(\d+)/g;
 
 function knexClient(transaction: KnexShape): PostgresClient {
   return {
     async query(text, values = []) {
       const bindings: unknown[] = [];
-      // Knex counts question marks, and takes one with a backslash for itself.
+      // Knex binds question marks, and takes one after a backslash literally.
       const positional = text.replaceAll(nameOrParameter, (found, number?: string) => {
         if (number === undefined) return found.replaceAll('?', '\\?');
         bindings.push(values[Number(number) - 1]);
@@ -90,13 +96,24 @@ function knexClient(transaction: KnexShape): PostgresClient {
   };
 }
 
-function postgresJsClient(sql: PostgresJsShape): TransactionClient {
+function postgresJsClient(sql: PostgresJsShape): OpenTransaction {
   return {
-    isUnproven: true,
+    proof: 'savepoint',
     async query(text, values = []) {
-      // It begins with `execute`, and otherwise only when somebody waits for it.
+      // Starts the query now; otherwise it would start once it is awaited.
       const rows = await sql.unsafe(text, values).execute();
       return { rows: [...rows], rowCount: rows.count };
+    },
+  };
+}
+
+/* Prisma runs a query some turns after its call, and runs none once it has begun to end the transaction. */
+function prismaClient(transaction: PrismaShape): OpenTransaction {
+  return {
+    proof: 'id',
+    async query(text, values = []) {
+      const rows = await transaction.$queryRawUnsafe(text, ...values);
+      return { rows, rowCount: rows.length };
     },
   };
 }
@@ -109,9 +126,12 @@ function isPostgresJs(given: unknown): given is PostgresJsShape {
   return typeof given === 'function' && 'unsafe' in given;
 }
 
-function isDrizzle(given: unknown): given is DrizzleShape {
-  if (typeof given !== 'object' || given === null || !('session' in given)) return false;
-  return typeof given.session === 'object' && given.session !== null && 'execute' in given;
+function isPrisma(given: unknown): given is PrismaShape {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    typeof (given as { $queryRawUnsafe?: unknown }).$queryRawUnsafe === 'function'
+  );
 }
 
 function isPg(given: unknown): given is PgShape {
@@ -125,6 +145,6 @@ function isPg(given: unknown): given is PgShape {
 function refused(job: string, what: string): DeferError {
   return new DeferError(
     'ERR_REDLINE_DEFER_LEVEL',
-    `The transaction of "${job}" is ${what}: it must be the pg client on which "begin" was run, or the transaction that Knex, Drizzle or postgres.js give their callback.`,
+    `The transaction of "${job}" is ${what}: it must be the pg client on which "begin" was run, or the transaction of Knex, Drizzle, TypeORM, Sequelize, Prisma or postgres.js.`,
   );
 }

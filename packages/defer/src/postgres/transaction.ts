@@ -3,8 +3,10 @@ import type { PostgresClient } from './pool.ts';
 
 /** A `pg` client that a pool has lent. */
 export interface TransactionClient extends PostgresClient {
-  /** With an error it is not lent again, and its connection ends. */
+  /** Given an error, ends the connection instead of returning it to the pool. */
   release(error?: Error | boolean): void;
+  /** Known to newer versions of `pg`: `I` outside of a transaction. */
+  getTransactionStatus?(): string | null;
   on(event: 'error', listener: (error: Error) => void): unknown;
   off(event: 'error', listener: (error: Error) => void): unknown;
 }
@@ -13,10 +15,10 @@ export interface TransactionClient extends PostgresClient {
 export type Own = <T>(query: Promise<T>) => Promise<T>;
 
 /**
- * Does `work` in a transaction of a client of its own. Where `signal` aborts first, the connection is cut, and the
- * server rolls back: what is not waited for any longer must not be done in the end.
+ * Does `work` in a transaction of its own client. If `signal` aborts first, the connection is cut, and the
+ * server rolls back: work that is no longer waited for must not be committed.
  *
- * @throws {Unavailable} the database is; or what `work` throws
+ * @throws {Unavailable} the database is; or the error of `work`
  */
 export async function inTransaction<Client extends TransactionClient>(
   pool: { connect(): Promise<Client> },
@@ -35,7 +37,7 @@ export async function inTransaction<Client extends TransactionClient>(
     client.release(error);
   };
   const abort = (): void => release(signal.reason as Error);
-  // A connection that dies while no query runs says so here, and without a listener the process would end.
+  // A connection that dies while no query runs emits this; without a listener the process would end.
   const breaks = (error: Error): void => void (broken = error);
   client.on('error', breaks);
   const own: Own = (query) => query.catch(Unavailable.rethrow);
@@ -45,15 +47,23 @@ export async function inTransaction<Client extends TransactionClient>(
     await own(client.query('begin'));
     await work(client, own);
     signal.throwIfAborted();
-    // Whether a commit that fails has happened, the next delivery finds out.
+    // Outside of a transaction the server commits nothing, but responds with the tag of a commit.
+    if (client.getTransactionStatus?.() === 'I') throw endedByHandler();
+    // If a commit fails, the next delivery finds out if it has happened.
     const { command } = await own(client.query('commit'));
-    // The server responds to it without an error when a query before it has failed.
+    // The server responds to it without an error if an earlier query has failed.
     if (command !== undefined && command !== 'COMMIT') throw rolledBack(command);
     release();
   } catch (error) {
     if (!isReleased) await rollBack(client, release);
     throw broken === undefined || signal.aborted ? error : new Unavailable(broken);
   }
+}
+
+function endedByHandler(): Error {
+  return new Error(
+    'The transaction of the job was not committed: the handler ended it by a statement of its own ("commit" or "rollback"). Leave both to the inbox, and throw to roll back.',
+  );
 }
 
 function rolledBack(command: string): Error {

@@ -2,11 +2,11 @@ import { nextRecord } from './packed-records.ts';
 
 /**
  * Appends many entries to one stream in one call: with a command for each, the client alone costs 8 µs an entry, with
- * this 1 µs. It stops at the first entry the server refuses, so that order holds.
+ * this 1 µs. It stops at the first entry that the server refuses, so that order holds.
  *
- * KEYS: the stream. ARGV: the bound or '', then for each run of jobs of one kind: their name, how many words all of
- * them have besides, those words, and the packed records. Returns how many were appended and, where one was refused,
- * why.
+ * KEYS: the stream. ARGV: the bound or '', then for each run of jobs of one kind: their name, the number of further words
+ * that all of them share, those words, and the packed records. Returns how many were appended and, if one was refused,
+ * the reason.
  */
 export const appendScript: string = `
 local call, find, sub, stream, at, count = redis.pcall, string.find, string.sub, KEYS[1], 2, 0

@@ -1,15 +1,15 @@
 import { nextRecord } from './packed-records.ts';
 
-/** What the lane's writes were compared with, field by field, and what read them. Others go through `addBulk`. */
+/** Versions whose own writes, and workers, the lane's writes were compared with, field by field. Others go through `addBulk`. */
 export const testedBullMQ: ReadonlySet<string> = new Set(['6.5.4', '6.7.0']);
 
 /**
  * Writes a batch of plain jobs in one call, as BullMQ itself writes one: its `addBulk` is a script call for each.
- * A job whose id is there already is left alone, and an event says so. What Lua hands to Redis is text: it would
- * print a number with seventeen digits first.
+ * A job whose id already exists is left unchanged, and an event reports it. Numbers stay text on their way to Redis: Lua
+ * would print one with seventeen digits.
  *
  * KEYS: wait, meta, id, active, events, marker. ARGV: the key prefix, then for each run of jobs of one kind: their name,
- * the options as JSON without the opening `{"jobId":"…","timestamp":…`, and the packed records. Ids hold no character
+ * the options as JSON without the opening `{"jobId":"…","timestamp":…`, and the packed records. Ids contain no character
  * that JSON would escape. Returns how many were new.
  */
 export const laneScript: string = `

@@ -1,9 +1,9 @@
-/** Behind each field. Neither an id, nor a number, nor JSON, which escapes it, holds this character. */
+/** Follows each field. Neither an id, nor a number, nor JSON, which escapes it, contains this character. */
 const fieldEnd = '\x1e';
 
 /**
- * Id, time and data of many jobs as one argument of a script. An argument for each field costs the client a string for
- * its length and three more to put the command together, which is most of what a job then costs it.
+ * Packs id, time and data of many jobs into one argument of a script. An argument for each field costs the client a string
+ * for its length and three more to assemble the command, which is most of what a job then costs it.
  */
 export class PackedRecords {
   readonly #fields: (string | number)[] = [];
@@ -17,7 +17,7 @@ export class PackedRecords {
   }
 }
 
-/** Lua that has `id`, `time` and `data` of the next record of `text`, from `from` on, which it moves behind it. */
+/** Lua that reads `id`, `time` and `data` of the next record of `text` from `from` on, and moves `from` past it. */
 export const nextRecord: string = `
     local first = find(text, '\\30', from, true)
     local second = find(text, '\\30', first + 1, true)

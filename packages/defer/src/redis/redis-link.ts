@@ -4,7 +4,7 @@ import type { SinkHost } from '../sink.ts';
 
 /**
  * Commands are not queued and never sent twice by the client: the core keeps the jobs, counts the attempts and
- * schedules retries. ioredis would do all three behind its back.
+ * schedules retries. ioredis would do all three by itself.
  */
 const failAtOnce: Partial<RedisOptions> = {
   enableOfflineQueue: false,
@@ -20,15 +20,15 @@ interface Patience {
   readonly answerMs: number;
 }
 
-/** How often the server is pinged, and how long it may take to respond, in milliseconds. */
+/** Interval between the pings of the server, and time limit for its response, in milliseconds. */
 const patience: Patience = { askEveryMs: 5_000, answerMs: 10_000 };
 
-/** The sink's own connection, with the options of the user's. */
+/** The sink's own connection, with the options of the user's client. */
 export class RedisLink {
   readonly client: Redis;
   readonly #host: SinkHost;
   #isClosed = false;
-  /** What the host heard last. */
+  /** Last availability that was reported to the host. */
   #isAvailable: boolean | undefined;
   /** Settles when the newest connection has identified its server. */
   #introduced: Promise<void>;
@@ -36,12 +36,12 @@ export class RedisLink {
   readonly #answerMs: number;
   readonly #heart: NodeJS.Timeout;
   #runId: string | undefined;
-  /** The id of the server's replication history, and how far it had come. */
+  /** Id of the server's replication history, and the last offset in it. */
   #history = '';
   #offset = 0;
-  /** How often it went back. */
+  /** Number of times the offset went back. */
   #setBack = 0;
-  /** When the oldest unanswered command was sent. */
+  /** Time at which the oldest pending command was sent. */
   #askedAtMs: number | undefined;
 
   constructor(like: Redis, host: SinkHost, { askEveryMs, answerMs }: Patience = patience) {
@@ -55,7 +55,7 @@ export class RedisLink {
     this.client.on('close', () => {
       if (this.#isClosed) return;
       this.#introduced = this.#awaitIntroduction();
-      // Occurs again with every failed connection attempt.
+      // Emitted again with every failed connection attempt.
       if (this.#isAvailable === false) return;
       this.#isAvailable = false;
       host.available(false);
@@ -117,7 +117,7 @@ export class RedisLink {
 
   #ping(): void {
     this.#askedAtMs ??= performance.now();
-    // Until the connection has identified its server, wait for that.
+    // Until the connection has identified its server, that is what the client waits for.
     if (this.client.status !== 'ready') return;
     void this.#listen(this.client.info('replication'));
   }
@@ -133,8 +133,8 @@ export class RedisLink {
   }
 
   /*
-   * A server that was made a replica, took over the data of another one, and was promoted has the same run id: only its
-   * history has another one. An offset that goes back is another history, too.
+   * A server that was made a replica, took over the data of another one, and was promoted keeps its run id: only its
+   * history has a new id. An offset that goes back is another history, too.
    */
   #see(info: string): void {
     if (this.#runId === undefined) return;

@@ -3,7 +3,7 @@ import type { ContextOptions } from '../options.ts';
 import type { Scope } from './scope.ts';
 import type { DeferContext } from '../sink.ts';
 
-/** What a job takes along of its request, and of the app. */
+/** Returns the context a job carries, from its request and from the app. */
 export function captureContext(
   scope: Scope | undefined,
   { capture }: ContextOptions,
@@ -18,7 +18,7 @@ export function captureContext(
   return { ...facts, ...captured };
 }
 
-/* A promise would be spread into nothing, and its rejection end the process. */
+/* A promise would be spread into nothing, and its rejection would end the process. */
 function objectOf<Captured>(captured: Captured): Captured {
   if (!(captured instanceof Promise)) return captured;
   captured.catch(() => {});

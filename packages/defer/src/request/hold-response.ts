@@ -14,26 +14,26 @@ import {
 import { scopes, type HeldReply, type Passage, type Scope } from './scope.ts';
 import { cutOff } from './watch-end.ts';
 
-/** A call that comes later. */
+/** A deferred call. */
 interface Step {
   readonly name: Name;
   readonly args: unknown[];
 }
 
 /**
- * Keeps the bytes of a response back until its scope lets them go: Express has no hook between the body and the
- * socket. What the handler writes meanwhile is written afterwards, in its order; a response whose jobs are not safe
+ * Holds the bytes of a response until its scope releases them: Express has no hook between the body and the
+ * socket. Whatever the handler writes meanwhile is written afterwards, in order; a response whose jobs are not safe
  * becomes a 503, and one that has begun to leave by then is cut off.
  *
- * It is there from the start of the request, below whoever wraps the methods later (compression, sessions, logs): one
- * that defers in its wrapper is past any method that would be put in front of it then.
+ * Installed at the start of the request, below later wrappers of the methods (compression, sessions, logs): when a
+ * wrapper itself defers, it is too late to install a method in front of it.
  */
 export class HeldResponse implements HeldReply, Gate {
   readonly #response: ServerResponse;
-  /** Of those who wrapped the methods earlier, and stay below. */
+  /** Methods of earlier wrappers, which stay below. */
   readonly #wrapped: Methods | undefined;
   readonly #methods: Methods;
-  /** Set once it is made, before the first call. */
+  /** Set after construction, before the first call. */
   scope!: Scope;
   #state: 'open' | 'guarded' | 'held' | 'refused' = 'open';
   #passage: Passage = 'ahead';
@@ -41,16 +41,16 @@ export class HeldResponse implements HeldReply, Gate {
   #owesDrain = false;
   /** Calls below that have not returned. */
   #depth = 0;
-  /** Something other than a header went below. Wrappers there may keep it for later. */
+  /** True once anything but a header was passed below. Wrappers there may keep it for later. */
   #hasGone = false;
-  /** Bytes of the body that went below by `write`. */
+  /** Bytes of the body passed below by `write`. */
   #written = 0;
-  /** Given to `writeHead`, where no header shows it. */
+  /** Content length given to `writeHead` only, where the headers of the response do not show it. */
   #promised: number | undefined = undefined;
   #isMakingHead = false;
-  /** What the wrappers of `writeHead` made of the header, which Node asks for later. */
+  /** Arguments of `writeHead` as its wrappers changed them; Node needs them later. */
   #head: unknown[] | undefined = undefined;
-  /** What the whole reply was when the handler ended it. */
+  /** Status and headers at the time the handler ended the response. */
   #ended: { statusCode: number; headers: OutgoingHttpHeaders } | undefined = undefined;
   #isDisturbed = false;
 
@@ -61,32 +61,31 @@ export class HeldResponse implements HeldReply, Gate {
     install(response, this.#methods, this);
   }
 
-  /** Where the response is. */
   get passage(): Passage {
     return this.#passage === 'ahead' && this.#hasGone && this.#isWhole() ? 'ending' : this.#passage;
   }
 
-  /* The client has all of it, whatever `end` is still called for: it cannot be held any more, nor cut off. */
+  /* True if the client has all of it, even before `end` is called: it can no longer be held or cut off. */
   #isWhole(): boolean {
     const response = this.#response;
     const { headersSent, statusCode } = response;
     if (!headersSent) return false;
     if (statusCode === 204 || statusCode === 304 || response.req?.method === 'HEAD') return true;
-    // Without a length this is NaN, which no number reaches.
+    // Without a length this is NaN, and the comparison is false.
     return this.#written >= (this.#promised ?? Number(response.getHeader('content-length')));
   }
 
-  /** The app has ended it, held back as it may be. */
+  /** True once the app has ended it, even if it is still held. */
   get isEnded(): boolean {
     return this.#ended !== undefined || this.#passage === 'behind';
   }
 
-  /** There is something to wait for: what has not left is held, until the scope lets it go. */
+  /** Holds whatever has not left yet, until the scope releases it. */
   guard(): void {
     if (this.#state === 'open' && this.#passage === 'ahead') this.#state = 'guarded';
   }
 
-  /** Somebody else has waited. */
+  /** Removes the guard: another holder has already waited. */
   open(): void {
     if (this.#state === 'guarded') this.#state = 'open';
   }
@@ -97,7 +96,7 @@ export class HeldResponse implements HeldReply, Gate {
     if (this.#mayGo(name, args)) return this.#call(name, args);
     if (name === 'flushHeaders') return undefined;
     if (name !== 'write') return response;
-    // It was let go at once: there was nothing to wait for.
+    // Released at once: there was nothing to wait for.
     if (this.#state === 'open') return !response.writableNeedDrain;
     this.#owesDrain = true;
     return false;
@@ -111,7 +110,7 @@ export class HeldResponse implements HeldReply, Gate {
     while (this.#steps.length > 0) {
       const { name, args } = this.#steps.shift()!;
       this.#call(name, args);
-      // A wrapper below has deferred.
+      // A wrapper below has deferred a job.
       if (this.#state !== 'open') return this.#holdAgain();
     }
     if (!this.#owesDrain) return;
@@ -120,8 +119,8 @@ export class HeldResponse implements HeldReply, Gate {
   }
 
   /*
-   * What leaves in the context of another request tells of work that runs in the wrong one. Only the beginning and the end
-   * of a response count: parts of a stream are often written by the requests they are about.
+   * Sending in the context of another request shows that work runs in the wrong context. Only the start and the end of a
+   * response count: parts of a stream are often written by the requests they concern.
    */
   #look(name: Name): void {
     const { scope } = this;
@@ -132,13 +131,13 @@ export class HeldResponse implements HeldReply, Gate {
     if (this.#state === 'open' && scope.isConcerned) scope.guard();
   }
 
-  /* True when the call is to be made now. */
+  /* Returns true if the call is to be made now. */
   #mayGo(name: Name, args: unknown[]): boolean {
     const response = this.#response;
     const isHead = name === 'writeHead';
-    // Part of a call that goes: Node asks for the header of a body, and wrappers below may call anything.
+    // Part of a call in progress: Node requests the header for a body, and wrappers below may call anything.
     if (this.#depth > 0) return true;
-    // A wrapper below may have kept what went, and Node asks for its header now.
+    // A wrapper below may have kept what was passed, and Node requests its header now.
     if (isHead && this.#hasGone && !response.headersSent) return true;
     if (isHead && this.#isMakingHead) {
       this.#head = args;
@@ -146,19 +145,19 @@ export class HeldResponse implements HeldReply, Gate {
       return false;
     }
     if (this.#state === 'refused' || (this.#state !== 'open' && this.#ended !== undefined)) {
-      // An error behind the end, say, for which the framework makes a response: headers are too late for it as well.
+      // For example, an error after the end for which the framework makes a response: it is too late for headers as well.
       this.#isDisturbed = true;
       drop(args);
       return false;
     }
     if (!isHead) this.#makeHead();
     if (this.#state === 'open') return true;
-    // While it is held there is no header yet, and wrappers (compression, sessions) make one again before each step.
+    // A held response has no header yet, and wrappers (compression, sessions) make one again before each step.
     if (isHead && (this.#steps.length > 0 || this.#head !== undefined)) return false;
     if (this.#head !== undefined) checkCall(response, 'writeHead', this.#head);
     checkCall(response, name, args);
     this.#steps.push({ name, args });
-    // Sends nothing by itself, but fixes the status that the outcome is judged by.
+    // Sends nothing by itself, but fixes the status that decides the outcome.
     if (isHead) response.statusCode = args[0] as number;
     if (name === 'end') {
       this.#ended = { statusCode: response.statusCode, headers: response.getHeaders() };
@@ -168,8 +167,8 @@ export class HeldResponse implements HeldReply, Gate {
   }
 
   /*
-   * Has the wrappers of `writeHead` make the header now, and keeps what they make of it. Node would call them within the
-   * call that needs it, when what they defer could not be waited for any more.
+   * Calls the wrappers of `writeHead` now, and keeps the header they make. Node would call them within the call that needs the
+   * header, too late to wait for what they defer.
    */
   #makeHead(): void {
     const response = this.#response;
@@ -177,7 +176,7 @@ export class HeldResponse implements HeldReply, Gate {
     if (this.#head !== undefined || this.#hasGone || this.#steps.length > 0) return;
     if (response.headersSent || response.destroyed) return;
     if (!Object.hasOwn(response, 'writeHead')) {
-      // A wrapper has removed itself, and thereby ours.
+      // A wrapper has removed itself, and this method with it.
       response.writeHead = this.#methods.writeHead as ServerResponse['writeHead'];
       return;
     }
@@ -202,7 +201,7 @@ export class HeldResponse implements HeldReply, Gate {
     const response = this.#response;
     const { writeHead } = response;
     const isHeadMade = this.#head !== undefined && writeHead !== this.#methods.writeHead;
-    // Its wrappers have been called.
+    // The wrappers have already run.
     if (isHeadMade) response.writeHead = this.#methods.writeHead as typeof writeHead;
     if (name === 'end') this.#passage = 'ending';
     this.#depth++;
@@ -249,7 +248,7 @@ export class HeldResponse implements HeldReply, Gate {
   }
 }
 
-/* A header that was given to `writeHead` alone is not among those of the response. */
+/* A header given only to `writeHead` is not among those of the response. */
 function lengthIn(args: readonly unknown[]): number | undefined {
   const headers = args.at(-1);
   if (typeof headers !== 'object' || headers === null) return undefined;
@@ -269,7 +268,7 @@ function isTooLate(error: unknown): boolean {
   return error instanceof DeferError && error.code === 'ERR_REDLINE_DEFER_TOO_LATE';
 }
 
-/* Node calls back with an error, too, where a response is gone. */
+/* Like Node, calls back with an error if the response is gone. */
 function drop(args: readonly unknown[]): void {
   const callback = args.find((each) => typeof each === 'function');
   if (callback === undefined) return;

@@ -1,4 +1,4 @@
-/** What a scope keeps for the list it is in. */
+/** Links of a scope in its list. */
 export interface Linked<Item> {
   before: Item | undefined;
   after: Item | undefined;
@@ -6,9 +6,8 @@ export interface Linked<Item> {
 }
 
 /**
- * The requests that have not ended. A list whose links are in its items, and not a Set: tables that a Set
- * has outgrown stay in V8's old generation until the next full collection, and whatever they held is moved there too,
- * all of the request with it.
+ * The open requests. A list whose links are in its items, not a Set: tables that a Set has outgrown stay in V8's old
+ * generation until the next full collection, and everything they held is moved there too, including all of the request.
  */
 export class OpenScopes<Item extends Linked<Item>> {
   #first: Item | undefined;
@@ -35,12 +34,12 @@ export class OpenScopes<Item extends Linked<Item>> {
     else this.#first = after;
     if (after !== undefined) after.before = before;
     else this.#last = before;
-    // One that was moved to the old generation would keep its neighbours.
+    // An item that was moved to the old generation would keep its neighbours.
     item.before = undefined;
     item.after = undefined;
   }
 
-  /** Those that are there now: each may be removed while it is looked at. */
+  /** Returns a copy: each item may be removed while it is visited. */
   all(): Item[] {
     const items: Item[] = [];
     for (let item = this.#first; item !== undefined; item = item.after) items.push(item);

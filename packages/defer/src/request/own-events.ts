@@ -2,17 +2,17 @@ import type { EventEmitter } from 'node:events';
 import { scopes, type Scope } from './scope.ts';
 
 const scopeOf = Symbol('redline.defer.scope');
-/** How many listeners of `finish` a response came with: Node's own, which defer nothing. */
+/** Number of `finish` listeners a response starts with: Node's own, which defer nothing. */
 const nodesOwn = Symbol('redline.defer.nodes-own');
-/* The engine of `@redline/http` does less for a response whose `emit` is known to call the original. */
+/* The engine of `@redline/http` does less work for a response whose `emit` is known to call the original. */
 const callsThrough: unique symbol = Symbol.for('redline.calls-through') as never;
 
 type Owned = EventEmitter & { [scopeOf]?: Scope; [nodesOwn]?: number };
 type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
 
 /*
- * Node emits the events of a request (its body, its end) in the context of the connection, which knows no request: what
- * listens would defer outside of it. The same function for every request, as for the methods of its response.
+ * Node emits the events of a request (its body, its end) in the context of the connection, which belongs to no request:
+ * listeners would defer outside of it. All requests share one function, as for the methods of their responses.
  */
 function sharedEmit(this: Owned, event: string | symbol, ...args: unknown[]): boolean {
   const { emit } = Object.getPrototypeOf(this) as Owned;
@@ -30,15 +30,15 @@ function enter(owned: Owned, emit: Emit, event: string | symbol, args: unknown[]
   return scopes.run(owned[scopeOf]!, Reflect.apply, emit, owned, [event, ...args]) as boolean;
 }
 
-/** The same for a response, which has a listener of Node's. */
+/** Like `ownEvents`, for a response, which has a listener of Node's own. */
 export function ownEventsOfResponse(response: EventEmitter, scope: Scope): void {
   const listeners = response.listenerCount('finish');
-  // Of more than one, an older middleware has put one there.
+  // With more than one, an earlier middleware has added one.
   if (listeners === 1) (response as Owned)[nodesOwn] = 1;
   ownEvents(response, scope);
 }
 
-/** Has the listeners of a request, or of its response, run in its scope. */
+/** Makes the listeners of a request, or of its response, run in its scope. */
 export function ownEvents(of: EventEmitter, scope: Scope): void {
   const owned = of as Owned;
   const outer = owned[scopeOf];
@@ -56,7 +56,7 @@ export function ownEvents(of: EventEmitter, scope: Scope): void {
 }
 
 /**
- * The scope of a request that is named by hand: a request or a response of Node, or what a framework makes of it.
+ * Returns the scope of a request named by the caller: a request or a response of Node, or a framework's object for it.
  * Fastify has it in `raw`; Express's response and Koa's context in `req`; Hono's context in `env.incoming`.
  */
 export function scopeNamedBy(request: object): Scope | undefined {

@@ -3,12 +3,12 @@ import { OwnWork } from '../job/own-work.ts';
 import { scopeNamedBy } from './own-events.ts';
 import { scopes, type Scope, type ScopeDeferrer } from './scope.ts';
 
-/** The request that a job belongs to, as far as that is known. */
+/** The request that a job belongs to, as far as it is known. */
 export interface Owner {
   readonly scope: Scope | undefined;
   /** The request whose trace the job continues. */
   readonly origin: Scope | undefined;
-  /** Named by the caller, or known to be none: the context of the call does not count. */
+  /** True if the caller named it, or it is known to be none: the context of the call does not count. */
   readonly isCertain: boolean;
 }
 

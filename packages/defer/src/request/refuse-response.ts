@@ -4,8 +4,8 @@ import { messageOf } from '../thrown.ts';
 import { unwrappedOf } from './response-methods.ts';
 
 /**
- * Sends the error in place of the response, none of which has left. Beneath all wrappers: what they do to a body, and to
- * the header of it, they may have done for the other one, and half of it only.
+ * Sends the error in place of the response, none of which has left. Bypasses all wrappers: they may already have applied
+ * their changes to the body and its header for the original response, and only in part.
  */
 export function refuseResponse(response: ServerResponse, error: unknown): void {
   for (const name of response.getHeaderNames()) response.removeHeader(name);

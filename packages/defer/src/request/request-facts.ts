@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestFacts } from './scope.ts';
 
-/** What a job takes along of its request: its id, and its trace as W3C Trace Context writes it. */
+/** Returns the facts of a request that a job carries: its id, and its trace in the format of W3C Trace Context. */
 export function factsOf(
   { traceparent, tracestate }: IncomingHttpHeaders,
   requestId: string | undefined,

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 
-/** Everything that makes bytes of a response leave, or fixes its header. */
+/** Methods that send bytes of a response or fix its header. */
 export type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
 export type Methods = Readonly<Record<Name, (...args: never[]) => unknown>>;
 
-/** What the calls of a response go through. */
+/** Receives the calls made on a response. */
 export interface Gate {
   take(name: Name, args: unknown[]): unknown;
 }
@@ -12,7 +12,7 @@ export interface Gate {
 const gateOf = Symbol('redline.defer.gate');
 type Gated = ServerResponse & { [gateOf]?: Gate };
 
-/** The same functions for every response: four closures for each would cost a request more than all else that is done for it. */
+/** Shared by all responses: four closures for each would cost a request more than everything else done for it. */
 const shared: Methods = {
   write(this: Gated, ...args: unknown[]) {
     return this[gateOf]!.take('write', args);
@@ -28,7 +28,7 @@ const shared: Methods = {
   },
 };
 
-/** The methods of whoever has wrapped them before, another gate for one; undefined where nobody has. */
+/** Returns the methods of an earlier wrapper, such as another gate; undefined if they are not wrapped. */
 export function wrappedOf(response: ServerResponse): Methods | undefined {
   const { hasOwn } = Object;
   const isWrapped =
@@ -41,12 +41,12 @@ export function wrappedOf(response: ServerResponse): Methods | undefined {
   return { write, end, writeHead, flushHeaders };
 }
 
-/** Those of Node, or of the app's own prototype: Express gives its responses one. */
+/** Returns Node's methods, or those of the app's own prototype: Express gives its responses one. */
 export function unwrappedOf(response: ServerResponse): Methods {
   return Object.getPrototypeOf(response) as ServerResponse;
 }
 
-/** The methods that lead the calls of `response` through `gate`: closures where the shared ones lead through another. */
+/** Returns methods that pass the calls of a response to `gate`: closures if the shared ones already lead to another. */
 export function methodsThrough(gate: Gate, isWrapped: boolean): Methods {
   if (!isWrapped) return shared;
   return {
@@ -57,7 +57,7 @@ export function methodsThrough(gate: Gate, isWrapped: boolean): Methods {
   };
 }
 
-/** Gives the response the methods of `gate`, in place of all that it has of its own. */
+/** Gives the response the methods of `gate`, replacing any of its own. */
 export function install(response: ServerResponse, methods: Methods, gate: Gate): void {
   const { write, end, writeHead, flushHeaders } = methods as ServerResponse;
   if (methods === shared) (response as Gated)[gateOf] = gate;

@@ -1,30 +1,34 @@
-import type { Acknowledgement, PendingJob, Settling } from '../lane/pending-job.ts';
+import type {
+  AcknowledgementListener,
+  PendingJob,
+  PendingOutcome,
+} from '../sink-queue/pending-job.ts';
 
-/** A job of one of the open requests, or of none: it is not known which. */
+/** A job of one of the open requests, or of none: it is unknown which. */
 interface Entry {
   readonly number: number;
-  readonly responses: Acknowledgement[];
+  readonly responses: AcknowledgementListener[];
 }
 
 /**
- * Jobs whose request is unknown, because they were deferred outside of every request's context or in that of a request
- * that has its response. Each response that was not complete when such a job was deferred may be the one that claims it:
- * so it waits for the level, and fails with it.
+ * Jobs whose request is unknown, because they were deferred outside every request's context or in that of a request
+ * that has its response. Each response that was not complete when such a job was deferred may be the one that claims it,
+ * so it waits for the job's level, and fails with it.
  */
 export class Unattributed {
-  /** The number of the last of them. */
+  /** Number of the latest job. */
   last = 0;
   readonly #pending = new Set<Entry>();
   #lastFailed = 0;
   #failure: unknown;
 
-  add(job: Settling): void {
+  add(job: PendingOutcome): void {
     const entry: Entry = { number: ++this.last, responses: [] };
     this.#pending.add(entry);
-    job.tell({ acknowledged: (error) => this.#settled(entry, error) });
+    job.whenSettled({ acknowledged: (error) => this.#settled(entry, error) });
   }
 
-  /** A response that has waited up to the job `since` must wait for one of the later ones, or fail with it. */
+  /** True if a response that has waited up to the job `since` must wait for a later one, or fail with it. */
   concerns(since: number): boolean {
     if (since === this.last) return false;
     if (this.#lastFailed > since) return true;
@@ -32,8 +36,8 @@ export class Unattributed {
     return false;
   }
 
-  /** Tells `response` of each job behind `since`. Returns how often it will be told. */
-  tell(since: number, response: Acknowledgement): number {
+  /** Registers `response` for each pending job after `since`. Returns the number of notifications to come. */
+  addListener(since: number, response: AcknowledgementListener): number {
     let count = 0;
     for (const { number, responses } of this.#pending) {
       if (number <= since) continue;
@@ -43,7 +47,7 @@ export class Unattributed {
     return count;
   }
 
-  /** Why a response that has waited up to the job `since` must not claim success, though nothing is pending. */
+  /** Returns the reason why a response that has waited up to the job `since` must not claim success, though nothing is pending. */
   failureSince(since: number): unknown {
     return this.#lastFailed > since ? this.#failure : undefined;
   }
@@ -60,7 +64,7 @@ export class Unattributed {
 
 /**
  * A job for `when: 'aborted'` whose request is unknown: it runs if one of the requests that may have deferred it is
- * aborted, and is withdrawn when none was.
+ * aborted, and is withdrawn otherwise.
  */
 export class SharedAbort {
   readonly #job: PendingJob;
@@ -71,7 +75,7 @@ export class SharedAbort {
     this.#candidates = candidates;
   }
 
-  /** One of them has ended. True once when the job may be decided on. */
+  /** Called when one of the requests has ended. Returns a verdict once, when the job can be decided on. */
   ended(isAborted: boolean): 'runs' | 'withdrawn' | undefined {
     if (this.#candidates === 0) return undefined;
     this.#candidates--;

@@ -10,28 +10,33 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** The moment of a schedule that some process has taken. */
+/** A moment of a schedule that some process has taken. */
 export interface Claim {
   readonly tickMs: number;
   /** The folder of the journal of the process that took it. */
   readonly owner: string;
-  /** Its job is deferred. */
+  /** True once its job is deferred. */
   readonly isDone: boolean;
 }
 
 /**
- * Which process of a journal's directory runs which moment of a schedule: a file for each, made by `link(2)`, which
- * succeeds for one process alone and has the file there as a whole. It names the journal of its process, so that another
- * one takes the moment over if that ends before the job is deferred.
+ * Decides which process of a journal's directory runs a moment of a schedule: one file for each moment, made by `link(2)`, which
+ * succeeds for a single process and makes the file appear complete. It names the journal of that process, so that another one
+ * can take the moment over if it ends before it has deferred the job.
  */
 export class Claims {
   readonly #folder: string;
+  readonly #isSealed: boolean;
 
-  constructor(directory: string) {
+  /** @param isSealed Leaves the schedule's name out of the files: it may be that of a customer. */
+  constructor(directory: string, isSealed: boolean) {
+    this.#isSealed = isSealed;
     this.#folder = join(directory, 'schedules');
   }
 
-  /** Those of the schedule that are there: the last one, and any whose job is not deferred. @throws the error of the file system */
+  /**
+   * Returns the claims of a schedule: the last one, and each whose job is not deferred yet. @throws the error of the file system
+   */
   all(name: string): Claim[] {
     return this.#ticks(name)
       .map((tickMs) => this.read(name, tickMs))
@@ -48,7 +53,7 @@ export class Claims {
     }
   }
 
-  /** False where another process has it. @throws the error of the file system */
+  /** Returns false if another process has it. @throws the error of the file system */
   take(name: string, tickMs: number, owner: string): boolean {
     mkdirSync(this.#folder, { recursive: true });
     const made = this.#write(name, { tickMs, owner, isDone: false });
@@ -63,7 +68,9 @@ export class Claims {
     }
   }
 
-  /** Takes it from a process that has ended. False where another one was faster. @throws the error of the file system */
+  /**
+   * Takes the claim of a process that has ended. Returns false if another process was faster. @throws the error of the file system
+   */
   takeFrom(claim: Claim, name: string, owner: string): boolean {
     const file = this.#file(name, claim.tickMs);
     const aside = this.#aside();
@@ -75,7 +82,7 @@ export class Claims {
     }
     try {
       const now = parse(readFileSync(aside, 'utf8'), claim.tickMs);
-      // Another one took it in between, or has found its job.
+      // Another process has taken it since, or has found its job.
       if (now.owner !== claim.owner || now.isDone) {
         linkSync(aside, file);
         return false;
@@ -86,10 +93,10 @@ export class Claims {
     return this.take(name, claim.tickMs, owner);
   }
 
-  /** The job of this moment is deferred. @throws the error of the file system */
+  /** Records that the job of this moment is deferred. @throws the error of the file system */
   done(name: string, tickMs: number, owner: string): void {
     renameSync(this.#write(name, { tickMs, owner, isDone: true }), this.#file(name, tickMs));
-    // The last one stays, as a word on what was missed, and those that are not done.
+    // The last one stays, since it shows what was missed, and so do those that are not done.
     const done = this.all(name).filter(({ isDone }) => isDone);
     const lastMs = Math.max(...done.map((claim) => claim.tickMs));
     for (const claim of done) {
@@ -99,7 +106,8 @@ export class Claims {
 
   #write(name: string, claim: Claim): string {
     const file = this.#aside();
-    writeFileSync(file, JSON.stringify({ name, ...claim }));
+    // No process reads the name; it is for people.
+    writeFileSync(file, JSON.stringify(this.#isSealed ? claim : { name, ...claim }));
     return file;
   }
 
@@ -127,7 +135,7 @@ export class Claims {
   }
 }
 
-/* A power failure leaves a name without its bytes: then it is not known whether the job was deferred. */
+/* A power failure may leave an empty file: the job counts as not deferred. */
 function parse(text: string, tickMs: number): Claim {
   try {
     const { owner, isDone } = JSON.parse(text) as Claim;

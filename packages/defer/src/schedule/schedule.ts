@@ -3,13 +3,13 @@ import type { DeferLogger } from '../logger.ts';
 import type { Claim, Claims } from './claims.ts';
 import type { Times } from './times.ts';
 
-/** A job that is deferred again and again. */
+/** A job that is deferred repeatedly. */
 export interface Schedule {
   /** The first part of the keys of its jobs: `NAME@2030-01-01T07:00:00.000Z`. */
   readonly name: string;
-  /** When it is due next; undefined when it is stopped, or never. */
+  /** The next moment it is due; undefined once it is stopped, or if no moment is left. */
   readonly next: Date | undefined;
-  /** Defers nothing more. What is deferred stays. */
+  /** Defers no further jobs. Those that are deferred stay. */
   stop(): void;
 }
 
@@ -20,16 +20,16 @@ export interface ScheduleHost {
   readonly claims: Claims | undefined;
   /** The folder of this process's journal. */
   readonly owner: string;
-  /** How often to look after what another process took. */
+  /** The interval at which moments that other processes took are checked, in milliseconds. */
   readonly lookEveryMs: number;
-  /** The process of this journal has ended, and what it had written is known here. */
+  /** True once the process of this journal has ended and its journal was adopted. */
   isGone(owner: string): Promise<boolean>;
   /** Defers the job with this key. Resolves when its level is reached. */
   defer(key: string): Promise<void>;
   stopped(schedule: Schedule): void;
 }
 
-/** A wall clock that is set is noticed after this long. */
+/** A change of the wall clock is noticed within this time. */
 const longestSleepMs = 60_000;
 const againMs = 1_000;
 
@@ -37,7 +37,7 @@ export class RunningSchedule implements Schedule {
   readonly name: string;
   readonly #times: Times;
   readonly #host: ScheduleHost;
-  /** The last moment that was looked after. */
+  /** The last moment that was handled. */
   #lastMs: number;
   #timer: Timer | undefined;
   readonly #watches = new Set<Timer>();
@@ -53,7 +53,7 @@ export class RunningSchedule implements Schedule {
     const isFirst = claims.length === 0;
     const lastMs = Math.max(...claims.map(({ tickMs }) => tickMs));
     this.#lastMs = isMissedRun && !isFirst ? Math.min(lastMs, nowMs) : nowMs;
-    // Processes that took them may have ended before they could defer the job.
+    // The processes that took these may have ended before they deferred the job.
     for (const { isDone, tickMs } of claims) if (!isDone) this.#watch(tickMs, 0);
     this.#look();
   }
@@ -77,7 +77,7 @@ export class RunningSchedule implements Schedule {
     const nowMs = clock.wall();
     const dueMs = this.#times.latest(nowMs);
     if (dueMs !== undefined && dueMs > this.#lastMs) {
-      // Of several that have passed, the last one stands for all.
+      // If several have passed, only the last one is run.
       this.#lastMs = dueMs;
       this.#run(dueMs);
     }
@@ -89,7 +89,7 @@ export class RunningSchedule implements Schedule {
 
   #run(tickMs: number): void {
     const { claims, owner } = this.#host;
-    // What cannot be claimed is run by each process rather than by none.
+    // If the files cannot be used, each process runs the moment: better than no run.
     const isOwn = claims === undefined || this.#try(() => claims.take(this.name, tickMs, owner));
     if (isOwn === false) this.#watch(tickMs, this.#host.lookEveryMs);
     else void this.#defer(tickMs);
@@ -112,7 +112,7 @@ export class RunningSchedule implements Schedule {
     if (claims !== undefined) this.#try(() => claims.done(this.name, tickMs, owner));
   }
 
-  /* Another process has it: if that ends before the job is deferred, it is this one's. */
+  /* Another process has the moment; this one takes it over if that one ends before it has deferred the job. */
   #watch(tickMs: number, afterMs: number): void {
     this.#later(afterMs, () => void this.#lookAfter(tickMs));
   }
@@ -126,7 +126,7 @@ export class RunningSchedule implements Schedule {
     const isGone = await this.#host.isGone(claim.owner).catch(() => false);
     if (this.#isStopped) return;
     if (!isGone) return this.#watch(tickMs, lookEveryMs);
-    // It may have been in the journal of that process.
+    // The job may have been in the journal of that process.
     const now = read();
     if (now === undefined || now.isDone) return;
     if (this.#try(() => claims.takeFrom(claim, this.name, owner)) === true)
@@ -164,7 +164,7 @@ export function keyOf(name: string, tickMs: number): string {
   return `${name}@${new Date(tickMs).toISOString()}`;
 }
 
-/** Undefined for a key that is no schedule's. */
+/** Returns undefined for a key that does not belong to a schedule. */
 export function parseKey(key: string): { name: string; tickMs: number } | undefined {
   const [, name, time] = /^(.+)@(\d{4}-\d\d-\d\dT[\d:.]+Z)$/s.exec(key) ?? [];
   return name === undefined ? undefined : { name, tickMs: Date.parse(time!) };

@@ -1,11 +1,10 @@
 import { basename } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { DeferError } from '../errors.ts';
 import type { Level } from '../job/level.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
 import type { DeferLogger } from '../logger.ts';
-import { oneOf, refuseUnknown } from '../validate.ts';
+import { oneOf, optionError, refuseUnknown } from '../validate.ts';
 import { Claims } from './claims.ts';
 import { parseKey, RunningSchedule, type Schedule, type ScheduleHost } from './schedule.ts';
 import { cronTimes, everyTimes, type Times } from './times.ts';
@@ -14,7 +13,7 @@ export interface ScheduleOptions {
   /** Five fields, or six with seconds first, or seven with years last: `'0 7 * * 1-5'`; `'@daily'`. Either this or `everyMs`. */
   cron?: string;
   /**
-   * The time zone of `cron`. A moment that a change of the clocks leaves out is an hour later, one that comes twice counts once.
+   * The time zone of `cron`. A moment that a change of the clocks skips is an hour later, one that occurs twice counts once.
    * @default 'UTC'
    */
   timeZone?: string;
@@ -26,7 +25,7 @@ export interface ScheduleOptions {
    */
   name?: string;
   /**
-   * What becomes of moments that passed while no process ran: the last of them is run at the start, or none.
+   * Treatment of moments that passed while no process ran: `'run'` runs the last of them at the start, `'skip'` none.
    * @default 'run'
    */
   missed?: 'run' | 'skip';
@@ -51,6 +50,7 @@ export interface SchedulesHost {
   readonly logger: DeferLogger;
   readonly root: JournalRoot<never> | undefined;
   readonly directory: string | undefined;
+  readonly isSealed: boolean;
   readonly lookEveryMs: number;
 }
 
@@ -62,7 +62,8 @@ export class Schedules {
 
   constructor(host: SchedulesHost) {
     this.#host = host;
-    this.#claims = host.directory === undefined ? undefined : new Claims(host.directory);
+    this.#claims =
+      host.directory === undefined ? undefined : new Claims(host.directory, host.isSealed);
   }
 
   /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
@@ -70,12 +71,12 @@ export class Schedules {
     const times = timesOf(options);
     const { name = jobName, missed = 'run' } = options;
     if (typeof name !== 'string' || name === '') {
-      throw wrong(`The option name of a schedule must be a string; got ${String(name)}.`);
+      throw optionError(`The option name of a schedule must be a string; got ${String(name)}.`);
     }
     oneOf('missed', missed, ['run', 'skip']);
     for (const each of this.#running) {
       if (each.name === name) {
-        throw wrong(`There is a schedule "${name}" already: give this one another name.`);
+        throw optionError(`There is a schedule "${name}" already: give this one another name.`);
       }
     }
     const { clock, logger, root, lookEveryMs } = this.#host;
@@ -94,7 +95,7 @@ export class Schedules {
     return schedule;
   }
 
-  /** Jobs in the journal of a process that has ended are deferred, whatever that process could say of them. */
+  /** Marks jobs found in the journal of an ended process as deferred, even if it ended before it could record that in its claim. */
   adopted(journal: Journal): void {
     for (const { record } of journal.keyed) {
       const tick = record.key === undefined ? undefined : parseKey(record.key);
@@ -104,7 +105,7 @@ export class Schedules {
         if (claim === undefined || claim.isDone) continue;
         this.#claims!.done(tick.name, tick.tickMs, claim.owner);
       } catch {
-        // Then it is deferred once more, with the same key.
+        // Without the mark it is deferred once more, with the same key.
       }
     }
   }
@@ -119,13 +120,9 @@ function timesOf(options: ScheduleOptions): Times {
   refuseUnknown('schedule', options ?? null, optionNames);
   const { cron, everyMs, timeZone } = options;
   if ((cron === undefined) === (everyMs === undefined)) {
-    throw wrong('A schedule has either the option cron or the option everyMs.');
+    throw optionError('A schedule has either the option cron or the option everyMs.');
   }
   if (everyMs === undefined) return cronTimes(cron, timeZone ?? 'UTC');
   if (timeZone === undefined) return everyTimes(everyMs);
-  throw wrong('The option timeZone belongs to cron: everyMs counts from 1970 everywhere.');
-}
-
-function wrong(sentence: string): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
+  throw optionError('The option timeZone belongs to cron: everyMs counts from 1970 everywhere.');
 }

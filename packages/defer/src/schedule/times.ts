@@ -1,22 +1,24 @@
 import { inspect } from 'node:util';
 import { Cron } from 'croner';
-import { DeferError } from '../errors.ts';
 import { messageOf } from '../thrown.ts';
+import { optionError } from '../validate.ts';
 
-/** When a schedule is due, by the wall clock. */
+/** The moments of a schedule, by the wall clock. */
 export interface Times {
-  /** The last moment at or before `wallMs`; undefined if there is none. */
+  /** Returns the last moment at or before `wallMs`; undefined if no moment is left. */
   latest(wallMs: number): number | undefined;
-  /** The first moment after `wallMs`; undefined if there is none. */
+  /** Returns the first moment after `wallMs`; undefined if no moment is left. */
   next(wallMs: number): number | undefined;
 }
 
 const shortestMs = 100;
 
-/** The same moments in every process: multiples of the interval since 1970. @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+/**
+ * Returns the same moments in every process: multiples of the interval since 1970. @throws {DeferError} ERR_REDLINE_DEFER_OPTION
+ */
 export function everyTimes(everyMs: unknown): Times {
   if (!Number.isSafeInteger(everyMs) || (everyMs as number) < shortestMs) {
-    throw wrong(
+    throw optionError(
       `The option everyMs must be a whole number of milliseconds, ${shortestMs} or above; got ${inspect(everyMs)}.`,
     );
   }
@@ -30,31 +32,29 @@ export function everyTimes(everyMs: unknown): Times {
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function cronTimes(cron: unknown, timeZone: unknown): Times {
   if (typeof cron !== 'string') {
-    throw wrong(`The option cron must be a string such as '0 7 * * 1-5'; got ${inspect(cron)}.`);
+    throw optionError(
+      `The option cron must be a string such as '0 7 * * 1-5'; got ${inspect(cron)}.`,
+    );
   }
   if (typeof timeZone !== 'string') {
-    throw wrong(
+    throw optionError(
       `The option timeZone must be a name such as 'Europe/Vienna'; got ${inspect(timeZone)}.`,
     );
   }
   let parsed: Cron;
   try {
-    // The parser says nothing of a zone before it is used.
+    // The parser does not check a zone until it is used.
     void new Intl.DateTimeFormat('en', { timeZone });
     parsed = new Cron(cron, { timezone: timeZone, paused: true });
   } catch (cause) {
-    throw wrong(
+    throw optionError(
       `The schedule '${cron}' in the time zone '${timeZone}' cannot be read: ${messageOf(cause)}`,
       cause,
     );
   }
   return {
-    // The parser leaves the moment it is given out.
+    // The parser excludes the moment it is given.
     latest: (wallMs) => parsed.previousRuns(1, new Date(wallMs + 1))[0]?.getTime(),
     next: (wallMs) => parsed.nextRun(new Date(wallMs))?.getTime(),
   };
-}
-
-function wrong(sentence: string, cause?: unknown): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence, { cause });
 }

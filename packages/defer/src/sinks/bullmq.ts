@@ -112,7 +112,7 @@ class BullMQSink implements Sink {
     this.#isOrdered = host.ordered === true;
     const { keys } = this.#queue;
     this.#keys = ['wait', 'meta', 'id', 'active', 'events', 'marker'].map((name) => keys[name]!);
-    // Until the queue is connected there is nothing to connect like.
+    // The sink connects like the queue, so it waits until the queue is connected.
     this.#link = clientOf(this.#queue).then((client) => {
       if (this.#isClosed) throw new Error('The sink was closed before its queue was connected.');
       const link = new RedisLink(client, host);
@@ -151,7 +151,7 @@ class BullMQSink implements Sink {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    // One that never connected has nothing to close, and would be waited for without end.
+    // A link that never connected has nothing to close, and waiting for it would never end.
     if (this.#lane !== undefined) await (await this.#link)?.close();
   }
 
@@ -175,7 +175,7 @@ class BullMQSink implements Sink {
     return undefined;
   }
 
-  /** The job's options as BullMQ stores them, without its id and time, which open the text and are put there by the script. */
+  /** Returns the job's options as BullMQ stores them, without its id and time, which the script puts at the start of the text. */
   #textOf({ options, context }: Delivery): string {
     const known = options === undefined ? '' : JSON.stringify(options);
     let text = this.#optionsText.get(known);
@@ -199,7 +199,7 @@ class BullMQSink implements Sink {
     } catch (error) {
       if (signal.aborted || isConnectionError(error)) throw error;
     }
-    // Some job's options are wrong. Alone each says whether it is the one.
+    // The options of some job are invalid. Each job added on its own shows if it is the one.
     return Promise.all(
       entries.map(async ({ name, data, opts }) => {
         try {
@@ -228,20 +228,20 @@ class BullMQSink implements Sink {
   }
 }
 
-/** `addBulk` returns the code of a failure as if it were the id of a job, and throws nothing: the job was not added. */
+/** `addBulk` returns the code of a failure in place of the job's id, and throws nothing: the job was not added. */
 function refusal(id: unknown): DeliveryResult {
   if (!(Number(id) < 0)) return undefined;
   const reason = Number(id) === -5 ? 'its parent does not exist' : `the code is ${String(id)}`;
   return dead(new Error(`BullMQ did not take the job: ${reason}.`));
 }
 
-/** BullMQ 5 has it on the queue, 6 on the queue's backend. */
+/** Returns the queue's client: BullMQ 5 has it on the queue, 6 on the queue's backend. */
 function clientOf(queue: Queue): Promise<Redis> {
   const { client } = 'client' in queue ? (queue as { client: unknown }) : queue.getBackend();
   return client as Promise<Redis>;
 }
 
-/** As BullMQ's telemetry for OpenTelemetry reads it, on the worker's side. */
+/** Returns the trace in the form that BullMQ's telemetry for OpenTelemetry reads on the worker's side. */
 function traceOf(context: Delivery['context']): string | undefined {
   if (context?.traceparent === undefined) return undefined;
   const { traceparent, tracestate } = context;
@@ -262,7 +262,7 @@ function encode(options: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(stored).slice(1);
 }
 
-/** Neighbours that go the same way, together. */
+/** Groups neighbouring jobs that are written in the same way. */
 function runs(batch: readonly Delivery[]): Delivery[][] {
   const parts: Delivery[][] = [];
   for (const delivery of batch) {
@@ -274,7 +274,7 @@ function runs(batch: readonly Delivery[]): Delivery[][] {
   return parts;
 }
 
-/** What Redis answers to any job, as long as it is in that state. */
+/** Replies of Redis to any job while the server is in such a state. */
 const ofTheServer =
   /(?:^|\s-?)(?:OOM|READONLY|LOADING|MISCONF|CLUSTERDOWN|MASTERDOWN|NOREPLICAS|BUSY|TRYAGAIN|NOAUTH|NOPERM|WRONGPASS) /;
 
@@ -285,7 +285,7 @@ function isConnectionError(error: unknown): boolean {
     name === 'MaxRetriesPerRequestError' ||
     name === 'AbortError' ||
     /^(Connection is closed|Stream isn't writeable)/.test(message) ||
-    // A Redis before 7 says it within "ERR Error running script … -OOM command not allowed".
+    // A Redis before 7 reports it within "ERR Error running script … -OOM command not allowed".
     (name === 'ReplyError' && ofTheServer.test(message))
   );
 }

@@ -1,10 +1,10 @@
 import type { Handler } from '../handler.ts';
 import { systemClock } from '../clock.ts';
-import { Hanging } from '../delivery/hanging.ts';
+import { HangingKinds } from '../delivery/hanging-kinds.ts';
 import { MissingHandlers } from '../delivery/missing-handlers.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
-import { Shifts, type Shift } from '../delivery/shifts.ts';
+import { SharedTimeouts, type SharedTimeout } from '../delivery/shared-timeouts.ts';
 import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
 import { DeferError } from '../errors.ts';
 import {
@@ -22,7 +22,7 @@ import { refuseUnknown } from '../validate.ts';
 
 export type { Handler };
 
-/** Does all jobs of one name in a batch. It may return one result for each, made by `retry()` and `dead()`. */
+/** Handles all jobs of one name in a batch. It may return one result for each, made by `retry()` and `dead()`. */
 export type BatchHandler = (
   // oxlint-disable-next-line typescript/no-explicit-any -- as above
   data: any[],
@@ -36,15 +36,15 @@ export type BatchHandler = (
 
 export interface HandlersOptions {
   /**
-   * How many handlers of a batch run at a time.
+   * Maximum number of handlers of a batch that run at a time.
    * @default 16
    */
   concurrency?: number;
 }
 
-/** How long a job waits for the dependency of its handler. */
+/** Wait before the retry of a job whose handler lacks a dependency. */
 const askAgainMs = 1_000;
-const tellEveryMs = 60_000;
+const reportEveryMs = 60_000;
 
 const batchHandlers = new WeakSet<object>();
 
@@ -54,7 +54,7 @@ const batchHandlers = new WeakSet<object>();
  */
 export function batched(handler: BatchHandler): Handler {
   batchHandlers.add(handler);
-  // One type for the whole table, or the parameters of a plain handler would have none.
+  // One type for the whole table: otherwise the parameters of a plain handler would have no type.
   return handler as unknown as Handler;
 }
 
@@ -63,8 +63,8 @@ const optionNames = {
 } satisfies Record<keyof HandlersOptions, true>;
 
 /**
- * Jobs done by functions of this process, each in the context of the request that deferred it. No server is needed;
- * with a journal, jobs left by a dead process are done by the next one.
+ * Handles jobs with functions of this process, each in the context of the request that deferred it. No server is needed;
+ * with a journal, jobs left by an exited process are handled by the next one.
  *
  * @example
  * ```ts
@@ -97,12 +97,12 @@ class HandlersSink implements Sink {
   readonly #concurrency: number;
   #ordered = false;
   #host: Pick<SinkHost, 'name' | 'spans' | 'warn'> = { name: 'handlers', warn: () => {} };
-  #shifts = new Shifts(systemClock, 30_000, () => tooLong(30_000));
+  #timeouts = new SharedTimeouts(systemClock, 30_000, () => tooLong(30_000));
   #clock = systemClock;
-  #hanging = new Hanging(systemClock);
+  #hangingKinds = new HangingKinds(systemClock);
   #missing = new MissingHandlers(systemClock, (message) => this.#host.warn(message));
-  #tellAtMs = 0;
-  #tellHangingAtMs = 0;
+  #reportOutageAtMs = 0;
+  #reportHangingAtMs = 0;
 
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
@@ -121,9 +121,9 @@ class HandlersSink implements Sink {
     const { ordered, clock, sendTimeoutMs } = host;
     this.#ordered = ordered === true;
     this.#clock = clock;
-    this.#hanging = new Hanging(clock);
+    this.#hangingKinds = new HangingKinds(clock);
     this.#missing = new MissingHandlers(clock, (message) => this.#host.warn(message));
-    this.#shifts = new Shifts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
+    this.#timeouts = new SharedTimeouts(clock, sendTimeoutMs, () => tooLong(sendTimeoutMs));
   }
 
   refuses(job: string): string | undefined {
@@ -135,7 +135,7 @@ class HandlersSink implements Sink {
     batch: readonly Delivery[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
-    signal.addEventListener('abort', () => this.#shifts.abort(signal.reason), { once: true });
+    signal.addEventListener('abort', () => this.#timeouts.abort(signal.reason), { once: true });
     if (this.#ordered) return inOrder(batch, (delivery) => this.#attempt(delivery, signal));
     const results: DeliveryResult[] = Array.from({ length: batch.length });
     const singles: number[] = [];
@@ -153,9 +153,9 @@ class HandlersSink implements Sink {
         results[index] = await this.#attempt(batch[index]!, signal);
       }
     };
-    const lanes = Math.min(this.#concurrency, singles.length);
+    const runners = Math.min(this.#concurrency, singles.length);
     await Promise.all([
-      ...Array.from({ length: lanes }, runNext),
+      ...Array.from({ length: runners }, runNext),
       ...[...groups].map(async ([handler, indexes]) => {
         const own = indexes.map((index) => batch[index]!);
         const outcome = await this.#attemptTogether(handler, own);
@@ -177,7 +177,7 @@ class HandlersSink implements Sink {
     const { job } = delivery;
     const waitMs = this.#waitMs(job);
     if (waitMs > 0) return untried(hangs(job), waitMs);
-    const { signal, inTime } = this.#shifts.current();
+    const { signal, inTime } = this.#timeouts.current();
     try {
       const work = runHere(this.#host, delivery, inTime, () =>
         handler(JSON.parse(delivery.json), delivery, signal),
@@ -186,7 +186,7 @@ class HandlersSink implements Sink {
       return undefined;
     } catch (error) {
       if (!isUnavailable(error)) return verdict(error);
-      this.#tellOutage(delivery, error);
+      this.#reportOutage(delivery, error);
       return untried(error, askAgainMs);
     } finally {
       this.#ended(job, !signal.aborted);
@@ -200,31 +200,31 @@ class HandlersSink implements Sink {
     const { job } = deliveries[0]!;
     const waitMs = this.#waitMs(job);
     if (waitMs > 0) return deliveries.map(() => untried(hangs(job), waitMs));
-    const shift = this.#shifts.current();
-    const results = await attemptTogether(handler, deliveries, shift, this.#host);
-    this.#ended(job, !shift.signal.aborted);
+    const timeout = this.#timeouts.current();
+    const results = await attemptTogether(handler, deliveries, timeout, this.#host);
+    this.#ended(job, !timeout.signal.aborted);
     return results;
   }
 
-  /* Where order counts, the others wait for the first one whatever it does. */
+  /* If order counts, the others wait for the first one in any case. */
   #waitMs(job: string): number {
-    return this.#ordered ? 0 : this.#hanging.waitMs(job);
+    return this.#ordered ? 0 : this.#hangingKinds.waitMs(job);
   }
 
   #ended(job: string, inTime: boolean): void {
-    const isNews = this.#hanging.ended(job, inTime);
+    const isNews = this.#hangingKinds.ended(job, inTime);
     const now = this.#clock.now();
-    if (inTime || !isNews || this.#ordered || now < this.#tellHangingAtMs) return;
-    this.#tellHangingAtMs = now + tellEveryMs;
+    if (inTime || !isNews || this.#ordered || now < this.#reportHangingAtMs) return;
+    this.#reportHangingAtMs = now + reportEveryMs;
     this.#host.warn(
       `the handler of "${job}" did not end in time (sendTimeoutMs); until it does again, its jobs are tried one at a time.`,
     );
   }
 
-  #tellOutage({ job }: Delivery, error: Unavailable): void {
+  #reportOutage({ job }: Delivery, error: Unavailable): void {
     const now = this.#clock.now();
-    if (now < this.#tellAtMs) return;
-    this.#tellAtMs = now + tellEveryMs;
+    if (now < this.#reportOutageAtMs) return;
+    this.#reportOutageAtMs = now + reportEveryMs;
     this.#host.warn(
       `a dependency of the handler of "${job}" is unavailable; its jobs wait.`,
       error,
@@ -235,17 +235,17 @@ class HandlersSink implements Sink {
 async function attemptTogether(
   handler: BatchHandler,
   deliveries: readonly Delivery[],
-  { signal, inTime }: Shift,
+  { signal, inTime }: SharedTimeout,
   { name, spans }: Pick<SinkHost, 'name' | 'spans'>,
 ): Promise<readonly DeliveryResult[]> {
   try {
-    // Each of them begins: what ends the process now is one of these.
+    // Each of them begins: if the process ends now, one of these is to blame.
     for (const delivery of deliveries) delivery.run(() => {});
     const data = deliveries.map(({ json }): unknown => JSON.parse(json));
     const run = (): Promise<unknown> =>
       inTime.race(Promise.resolve().then(() => handler(data, deliveries, signal)));
     const results = await (spans === undefined ? run() : spans.process(name, deliveries, run));
-    // What `Promise.all` of inserts resolves with is not a verdict: a handler that does not throw has done its jobs.
+    // The results of a `Promise.all` of inserts are not verdicts: a handler that does not throw has done its jobs.
     const says = Array.isArray(results) && (results.some(isVerdict) || results.every(isUndefined));
     if (!says || results.length === 0) return [];
     if (results.length === deliveries.length) {

@@ -17,7 +17,7 @@ export interface HttpOptions {
   format?: 'json' | 'ndjson';
 }
 
-/** Statuses that speak of the server and not of what was sent. */
+/** Statuses that concern the server, not the jobs sent. */
 const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
 
 const optionNames = {
@@ -27,7 +27,7 @@ const optionNames = {
 } satisfies Record<keyof HttpOptions, true>;
 
 /**
- * Batches posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same if it has to
+ * Batches are posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same if it has to
  * be sent again. Any 2xx accepts the whole batch. A 429 or 503 with `retry-after` is obeyed; any other 4xx blames a
  * job, which is found by bisection; everything else means that the server is down.
  *
@@ -102,7 +102,7 @@ class HttpSink implements Sink {
       redirect: 'manual',
       signal,
     });
-    // Read to its end, so that the connection can be used again.
+    // Read to the end, so that the connection can be reused.
     const said = (await answer.text()).slice(0, 200);
     if (answer.ok) return;
     const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
@@ -117,13 +117,13 @@ class HttpSink implements Sink {
   }
 }
 
-/** The data is JSON already, and stays the text it is. */
+/** Inserts the data unchanged: it is JSON already. */
 function toJson({ id, job, key, deferredAtMs, context, json }: Delivery): string {
   const envelope = JSON.stringify({ id, job, key, at: deferredAtMs, context });
   return `${envelope.slice(0, -1)},"data":${json}}`;
 }
 
-/** Seconds, or a date. */
+/** Parses `retry-after`: seconds, or a date. */
 function waitAsked(header: string | null): number | undefined {
   if (header === null) return undefined;
   const seconds = Number(header);

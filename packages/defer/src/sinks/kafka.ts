@@ -25,7 +25,7 @@ export interface KafkaOptions {
   maxJobBytes?: number;
 }
 
-/** What a broker says about one record, and not about itself. */
+/** Errors of a broker that concern one record, not the broker itself. */
 const faultsOfJob = [
   'MESSAGE_TOO_LARGE',
   'RECORD_LIST_TOO_LARGE',
@@ -40,7 +40,7 @@ const optionNames = {
 } satisfies Record<keyof KafkaOptions, true>;
 
 /**
- * Each job one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
+ * Each job is one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
  * partition and stay in order there. Consumers dedupe by the header `defer-id`.
  *
  * @example
@@ -70,7 +70,7 @@ class KafkaSink implements Sink {
       acks: -1,
       ...this.#options.producer,
       serializers: stringSerializers,
-      // The core tries again, and knows when.
+      // The core retries, and knows when.
       retries: 0,
     });
   }

@@ -24,7 +24,7 @@ import {
 import { refuseUnknown } from '../validate.ts';
 
 export interface NatsOptions {
-  /** How to reach the server. The sink opens its own connection, which reconnects by itself. */
+  /** Options of the connection. The sink opens its own, which reconnects by itself. */
   connect: ConnectionOptions;
   /** A subject captured by a JetStream stream, or a function that returns the subject of a job. */
   subject: string | ((delivery: Delivery) => string);
@@ -35,7 +35,7 @@ export interface NatsOptions {
   maxJobBytes?: number;
 }
 
-/** A stream's "message size exceeds maximum allowed". */
+/** Error code of a stream: "message size exceeds maximum allowed". */
 const messageTooLarge = 10_054;
 
 const optionNames = {
@@ -45,7 +45,7 @@ const optionNames = {
 } satisfies Record<keyof NatsOptions, true>;
 
 /**
- * Each job one message of a JetStream stream, acknowledged by it. The id of the message is the job's name and key, or
+ * Each job is one message of a JetStream stream, acknowledged by it. The id of the message is the job's name and key, or
  * its id if it has no key: within the stream's `duplicate_window` the server drops a second message with that id.
  *
  * @example
@@ -75,7 +75,7 @@ class NatsSink implements Sink {
   open(host: SinkHost): void {
     this.#host = host;
     this.#obtainClient().catch(() => {
-      // The first `send` says so.
+      // The first `send` reports it.
     });
   }
 

@@ -1,7 +1,8 @@
 import { wellFormed } from '../delivery/identity.ts';
 import { isolate } from '../delivery/isolate.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import { quoteTable, type PostgresPool } from '../postgres/pool.ts';
+import type { PostgresPool } from '../postgres/pool.ts';
+import { quoteTable } from '../transactions/table-name.ts';
 import { TableCreator } from '../postgres/table-creator.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
@@ -15,13 +16,13 @@ export interface PostgresOptions {
    */
   table?: string;
   /**
-   * Whether the table is created if it does not exist; `postgresTable()` has the statement for a migration.
+   * Creates the table if it does not exist; `postgresTable()` returns the statement for a migration.
    * @default true
    */
   createTable?: boolean;
 }
 
-/** The statement that makes the table the sink writes to. */
+/** Returns the statement that creates the table the sink writes to. */
 export function postgresTable(table = 'deferred_jobs'): string {
   return `create table if not exists ${quoteTable(table)} (
   position bigint generated always as identity primary key,
@@ -41,7 +42,7 @@ const optionNames = {
 } satisfies Record<keyof PostgresOptions, true>;
 
 /**
- * Each job one row, a batch one statement. `key` is the job's key, or its id if it has none: a second row with that
+ * Each job is one row, a batch one statement. `key` is the job's key, or its id if it has none: a second row with that
  * name and key is dropped, so that no job appears twice.
  *
  * @example
@@ -75,7 +76,7 @@ class PostgresSink implements Sink {
     batch: readonly Delivery[],
     signal: AbortSignal,
   ): Promise<readonly DeliveryResult[] | undefined> {
-    // Not with the first batch: no job is at fault when it fails.
+    // Separate from the first batch: no job is at fault if it fails.
     await untilAborted(this.#table.create(), signal);
     return isolate(batch, (part) => untilAborted(this.#write(part), signal), isFaultOfJob);
   }
@@ -91,7 +92,7 @@ class PostgresSink implements Sink {
   }
 }
 
-/** Data that no column can hold, a constraint of the table, a limit: classes 22, 23 and 54. All else is the server. */
+/** True for data that no column can hold, a constraint of the table, a limit: classes 22, 23 and 54. All else is the server. */
 function isFaultOfJob(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^(22|23|54)...$/.test(code);

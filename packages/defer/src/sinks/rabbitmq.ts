@@ -17,12 +17,12 @@ export interface RabbitMQOptions {
   /** The URL of the server, or a function that connects to it. */
   connect: string | (() => Promise<ChannelModel>);
   /**
-   * The empty one delivers to the queue the routing key names.
+   * The empty exchange delivers to the queue that the routing key names.
    * @default ''
    */
   exchange?: string;
   routingKey: string | ((delivery: Delivery) => string);
-  /** Runs on every new channel: where queues, exchanges and bindings are declared. */
+  /** Runs on every new channel, to declare queues, exchanges and bindings. */
   setup?: (channel: ConfirmChannel) => Promise<unknown>;
   /**
    * The longest message that the server accepts (its `max_message_size`), in characters of JSON.
@@ -31,7 +31,7 @@ export interface RabbitMQOptions {
   maxJobBytes?: number;
 }
 
-/** The server closed the channel over one message. */
+/** The server's code for a channel that it closed because of one message. */
 const preconditionFailed = 406;
 const connectTimeoutMs = 10_000;
 
@@ -44,7 +44,7 @@ const optionNames = {
 } satisfies Record<keyof RabbitMQOptions, true>;
 
 /**
- * Each job one persistent message, confirmed by the server; one that no queue accepts is retried. `messageId` is the
+ * Each job is one persistent message, confirmed by the server; one that no queue accepts is retried. `messageId` is the
  * job's id, the same if a message has to be sent again, for consumers to dedupe by; `type` is the job's name.
  *
  * @example
@@ -64,9 +64,9 @@ export function rabbitmq(options: RabbitMQOptions): Sink {
 interface Line {
   model: ChannelModel;
   channel: ConfirmChannel;
-  /** Why the server closed it, once it did. */
+  /** Reason why the server closed it, once it did. */
   closedBy?: unknown;
-  /** Messages no queue took, by id, with the server's reason: each is reported just before its confirmation. */
+  /** Messages that no queue took, by id, with the server's reason: each is reported just before its confirmation. */
   returned: Map<string, string>;
 }
 
@@ -85,7 +85,7 @@ class RabbitMQSink implements Sink {
   open(host: SinkHost): void {
     this.#host = host;
     this.#obtainLine().catch(() => {
-      // The first `send` says so.
+      // The first `send` reports it.
     });
   }
 
@@ -143,7 +143,7 @@ class RabbitMQSink implements Sink {
         line.channel.publish(...message);
       } catch (cause) {
         const { name, message: reason } = cause as Error;
-        // What a closed channel says; all else is about the message, a word that is too long for its field.
+        // The error of a closed channel; all others are about the message, for example a word that is too long for its field.
         if (name === 'IllegalOperationError') throw cause;
         throw new JobFault(`The message cannot be encoded: ${reason}`, { cause });
       }
@@ -174,7 +174,7 @@ class RabbitMQSink implements Sink {
     await promise;
   }
 
-  /** The one there is, or a new one. */
+  /** Returns the open line, or a new one. */
   #obtainLine(): Promise<Line> {
     if (this.#line !== undefined) return this.#line;
     const fresh = this.#openLine(() => {

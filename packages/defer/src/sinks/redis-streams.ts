@@ -39,7 +39,7 @@ const optionNames = {
 } satisfies Record<keyof RedisStreamsOptions, true>;
 
 /**
- * Each job one entry of a Redis stream, in the order they were deferred. Its fields: `data`, the JSON; `defer-id`,
+ * Each job is one entry of a Redis stream, in the order in which they were deferred. Its fields: `data`, the JSON; `defer-id`,
  * which is the same if an entry has to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
  * `defer-key`, `traceparent`.
  *
@@ -136,14 +136,14 @@ class RedisStreamsSink implements Sink {
     const [count, refusal] = await untilAborted(this.#append!(stream, ...words), signal);
     if (refusal === undefined) return undefined;
     const error = new Refusal(stream, refusal);
-    // Out of memory, read only, no stream under that name: it would refuse any other job as well.
+    // Out of memory, read-only, no stream of that name: any other job would be refused as well.
     if (count === 0) throw error;
     return batch.map((_, index) => (index < count ? undefined : retry(error)));
   }
 }
 
 class Refusal extends Error {
-  /** It is the stream's alone: something else lies there, or it is forbidden. Other jobs go to other streams. */
+  /** True if only the stream is concerned: another type is stored there, or it is forbidden. Other jobs go to other streams. */
   readonly isOfStream: boolean;
 
   constructor(stream: string, answer: string) {
@@ -152,7 +152,7 @@ class Refusal extends Error {
   }
 }
 
-/* Of a part of a batch whose jobs have streams of their own. */
+/* Returns the verdict on a part of a batch whose jobs have streams of their own. */
 function verdict(error: unknown): RetryResult {
   return error instanceof Refusal && error.isOfStream ? retry(error) : untried(error);
 }
@@ -161,7 +161,7 @@ function isUntried(result: DeliveryResult): boolean {
   return result?.kind === 'retry' && result.isUntried === true;
 }
 
-/** Whether the fields of two jobs are the same, but for those that are packed. */
+/** True if the fields of two jobs are the same, except for those that are packed. */
 function isOfKind(one: Delivery, other: Delivery): boolean {
   return one.job === other.job && one.key === other.key && one.context === other.context;
 }

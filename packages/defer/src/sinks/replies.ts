@@ -20,13 +20,13 @@ export interface RepliesOptions {
    */
   work: Readonly<Record<string, Handler>>;
   /**
-   * How long a result waits for its client, from the `defer()` call or from the time at which the job was due, in
+   * Time for which a result waits for its client, from the `defer()` call or from the time at which the job was due, in
    * milliseconds. After that the job is dead.
    * @default 300_000
    */
   retainMs?: number;
   /**
-   * How often to retry a result whose client is away, in milliseconds. A client that comes back gets its waiting
+   * Interval between the retries of a result whose client is away, in milliseconds. A client that comes back gets its waiting
    * results at once.
    * @default 1_000
    */
@@ -57,7 +57,7 @@ export interface Replies extends Sink {
    */
   attach(client: string, socket: ReplySocket): void;
   /**
-   * The same over plain HTTP: responds with an array of replies as soon as there is one, or an empty one after
+   * Delivers results over plain HTTP: responds with an array of replies as soon as there is one, or an empty one after
    * `waitMs`.
    * @param waitMs default 25_000
    */
@@ -100,13 +100,13 @@ interface Waiting {
   text: string;
   expiresAtMs: number;
   isTaken: boolean;
-  /** On its way to a socket. */
+  /** Set while it is on its way to a socket. */
   sending?: Promise<void> | undefined;
 }
 
 interface Place {
   socket: ReplySocket;
-  /** Who waits for the socket to take something hears here that it never will. */
+  /** Called when the socket closes, for code that waits until it has taken something. */
   onClose: Set<() => void>;
 }
 
@@ -118,7 +118,7 @@ class RepliesSink implements Replies {
   readonly #recheckMs: number;
   readonly #workers: Sink;
   readonly #places = new Map<string, Place>();
-  /** Results that are made, by the job's id. */
+  /** Results that have been computed, by the job's id. */
   readonly #made = new Map<string, Waiting>();
   #sweepAtMs = 0;
 
@@ -169,7 +169,7 @@ class RepliesSink implements Replies {
     this.#places.set(client, place);
     socket.on('close', () => {
       this.#detach(client, socket);
-      for (const tell of place.onClose) tell();
+      for (const notify of place.onClose) notify();
     });
     for (const waiting of this.#made.values()) {
       if (waiting.client === client && !waiting.isTaken) void this.#push(waiting);
@@ -201,7 +201,7 @@ class RepliesSink implements Replies {
           done(new Error('This poll has its response.'));
           return;
         }
-        // All that is there goes along.
+        // Results that are ready by then are sent along.
         if (gathered.push({ text, done }) === 1) setImmediate(answer);
       },
       on: () => undefined,
@@ -228,7 +228,7 @@ class RepliesSink implements Replies {
     });
   }
 
-  /** To the client, if it is here. */
+  /** Sends the result to the client, if it is connected. */
   async #hand(delivery: Delivery): Promise<DeliveryResult> {
     const waiting = this.#made.get(delivery.id)!;
     if (!waiting.isTaken) await this.#push(waiting);
@@ -237,7 +237,7 @@ class RepliesSink implements Replies {
       return undefined;
     }
     const away = new Error(`The client "${waiting.client}" is away.`);
-    // `retainMs` says how long it waits, and not how often a job may fail.
+    // `retainMs` limits how long it waits, not how often a job may fail.
     if (Date.now() < waiting.expiresAtMs) return untried(away, this.#recheckMs);
     this.#made.delete(delivery.id);
     return dead(away);
@@ -254,7 +254,7 @@ class RepliesSink implements Replies {
     if (this.#places.get(client)?.socket === socket) this.#places.delete(client);
   }
 
-  /** Results whose jobs went elsewhere, to the dead letters after too many tries, are not kept forever. */
+  /** Removes results whose jobs went elsewhere, for example to the dead letters after too many attempts. */
   #sweep(): void {
     const now = Date.now();
     if (now < this.#sweepAtMs) return;

@@ -3,7 +3,7 @@ import type { Delivery, Sink, SinkHost } from '../sink.ts';
 
 let count = 0;
 
-/** One job on its way, as the core would hand it over. */
+/** Returns one job on its way, as the core would hand it over. */
 export function delivery(given: Partial<Delivery> & { data?: unknown } = {}): Delivery {
   const { data, ...rest } = given;
   count += 1;
@@ -54,14 +54,14 @@ export function host(ordered: boolean | 'key' = false): SpyHost {
 
 export interface Journey {
   dead: Delivery[];
-  /** How many sends were rejected: the sink was unavailable. */
+  /** Number of rejected sends: the sink was unavailable. */
   outages: number;
 }
 
 /**
- * Brings all jobs to the sink, as patient as the core: again and again what was not acknowledged, in batches of at most
+ * Brings all jobs to the sink with the patience of the core: resends whatever was not acknowledged, in batches of at most
  * 50, two at a time.
- * @param answerMs How long a batch may take; after that it is sent again.
+ * @param answerMs Time limit of a batch; after that it is sent again.
  */
 export async function bringAll(
   sink: Sink,
@@ -72,7 +72,7 @@ export async function bringAll(
   const open = [...jobs];
   const journey: Journey = { dead: [], outages: 0 };
   let acknowledged = 0;
-  const lane = async (): Promise<void> => {
+  const sender = async (): Promise<void> => {
     for (let part = open.splice(0, 50); part.length > 0; part = open.splice(0, 50)) {
       try {
         const results = await sink.send(part, AbortSignal.timeout(answerMs));
@@ -93,7 +93,7 @@ export async function bringAll(
       await onProgress(acknowledged, journey.outages);
     }
   };
-  await Promise.all([lane(), lane()]);
+  await Promise.all([sender(), sender()]);
   return journey;
 }
 

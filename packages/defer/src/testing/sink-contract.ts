@@ -2,51 +2,51 @@ import assert from 'node:assert/strict';
 import { isResult, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 import { bringAll, deliveries, delivery, host } from './deliveries.ts';
 
-/** What lies at the other end of a sink. */
+/** A message at the other end of a sink. */
 export interface Message {
   job: string;
   data: unknown;
-  /** The job's id, where the message carries one. */
+  /** The job's id, if the message carries one. */
   id?: string | undefined;
   key?: string | undefined;
-  /** Left out where messages carry no trace. */
+  /** Left out if messages carry no trace. */
   traceparent?: string | undefined;
 }
 
 /** An empty queue, topic or table of its own, on a server that all cases may share. */
 export interface SinkDestination {
-  /** Each call makes a sink of its own that goes there; `look` is to be called by the app's function that is asked for each job. */
+  /** Creates a separate sink for this destination; the app's function that is called for each job must call `look`. */
   sink(look?: (delivery: Delivery) => void): Sink;
-  /** Everything that is there, in its order. */
+  /** Returns everything that has arrived, in order. */
   received(): Promise<Message[]> | Message[];
 }
 
-/** Has `work` done at the end of the case, the last one given first. */
+/** Runs `work` at the end of the case, the last one given first. */
 export interface CleanUp {
   after(work: () => unknown): void;
 }
 
-/** What a sink promises beyond what every sink owes. */
+/** Promises of a sink beyond the contract of every sink. */
 export interface SinkTraits {
   open(cleanUp: CleanUp): Promise<SinkDestination> | SinkDestination;
   /** A second job of the same key, or id, is dropped. */
   dedupes: boolean;
-  /** A job the server refuses for good, whatever the others are. */
+  /** A job that the server refuses for good, regardless of the others. */
   poison?: Partial<Delivery>;
-  /** An option of the sink is a function that is asked for each job. */
+  /** True if an option of the sink is a function that is called for each job. */
   asks?: boolean;
-  /** Makes the server go, and come back with what it had acknowledged. */
+  /** Stops the server, and brings it back with what it had acknowledged. */
   outage?: { begin(): Promise<void> | void; end(): Promise<void> | void };
-  /** The server orders what one sink sends. @default true */
+  /** True if the server keeps the order in which one sink sends. @default true */
   orders?: boolean;
 }
 
-/** One sentence a sink must keep to. Any test runner can run it: it rejects with an AssertionError where the sink does not. */
+/** One rule that a sink must keep. Any test runner can run it: it rejects with an AssertionError if the sink breaks it. */
 export interface ContractCase {
   readonly name: string;
-  /** Why it does not apply to this sink; false where it does. */
+  /** Reason why it does not apply to this sink; false if it does. */
   readonly skip: string | false;
-  /** The most it takes, in milliseconds. */
+  /** Time limit, in milliseconds. */
   readonly timeoutMs: number;
   run(): Promise<void>;
 }
@@ -60,7 +60,7 @@ type Body = (start: (ordered?: boolean | 'key', look?: Look) => Promise<Start>) 
 type Look = (delivery: Delivery) => void;
 
 /**
- * What every sink owes to the core, for `node:test` or any other runner.
+ * Returns the contract between every sink and the core, for `node:test` or any other runner.
  *
  * @example
  * ```ts
@@ -124,7 +124,7 @@ async function runCase(traits: SinkTraits, body: Body): Promise<void> {
 
 const untilLater = (): AbortSignal => AbortSignal.timeout(20_000);
 
-/* One result for each, made by `retry()`, `untried()` or `dead()`. */
+/* Returns one result for each, made by `retry()`, `untried()` or `dead()`. */
 async function send(
   sink: Sink,
   batch: readonly Delivery[],
@@ -169,7 +169,7 @@ async function takesWhole(start: Parameters<Body>[0]): Promise<void> {
 async function takesMany(start: Parameters<Body>[0]): Promise<void> {
   const { destination, sink } = await start();
   const jobs = deliveries(1_000);
-  // On a crowded machine a batch takes long, and that is not an outage.
+  // On a busy machine a batch takes long, which is not an outage.
   const { dead, outages } = await bringAll(sink, jobs, () => {}, 30_000);
   assert.deepEqual({ dead, outages }, { dead: [], outages: 0 });
   assert.deepEqual(numbers(await destination.received()), numbersOf(jobs));
@@ -238,7 +238,7 @@ async function buriesPoison(
   assert.deepEqual(kindsOf(await send(sink, batch)), onlyFifthDead);
   const there = numbers(await destination.received());
   assert.deepEqual(unique(there), [0, 1, 2, 3, 4, 5, 6, 7, 8]);
-  // A server that closes the connection over it had taken some of the others, and said so to nobody.
+  // A server that closes the connection over it had taken some of the others without confirming them.
   if (dedupes) assert.equal(there.length, 9);
 }
 
@@ -272,7 +272,7 @@ async function outlives(
   const journey = await bringAll(sink, jobs, async (acknowledged, outages) => {
     if (state === 'up' && acknowledged >= 300) {
       state = 'going';
-      // Not awaited: the other lane is in the middle of a batch.
+      // Not awaited: the other sender is in the middle of a batch.
       const begun = Promise.resolve(outage.begin());
       void begun.then(() => (state = 'down'));
     } else if (state === 'down' && outages >= 2) {

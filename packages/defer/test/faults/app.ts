@@ -1,4 +1,5 @@
 // An app as users write it, to be killed: the parent sends requests, this process defers jobs for each.
+import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 // By its name, as `@redline/nest` has it: of one copy all requests are.
 import {
@@ -9,6 +10,7 @@ import {
   type Deferrer,
   type Delivery,
   type Level,
+  type SealOptions,
   type Sink,
 } from '@redline/defer';
 import { redisStreams } from '@redline/defer/sinks/redis-streams';
@@ -18,8 +20,15 @@ import { startOn, type Platform, type Routes } from './platforms.ts';
 export interface AppSettings {
   directory: string;
   level: Level;
-  /** Where jobs go: the parent's own server, a stream of a Redis, or a queue in one. */
-  sink: { url: string } | { redis: string } | { queue: string };
+  /** The sink: the parent's own server, a stream or a queue in a Redis, or another server. */
+  sink:
+    | { url: string }
+    | { redis: string }
+    | { queue: string }
+    | { postgres: string }
+    | { rabbitmq: string }
+    | { nats: string }
+    | { kafka: string };
   segmentBytes: number;
   /** The call to the file system this process dies at. */
   crash?: { call: number; moment: 'before' | 'within' | 'behind' };
@@ -29,6 +38,8 @@ export interface AppSettings {
   /** @default 1 minute */
   replayWindowMs?: number;
   delayMs?: number;
+  /** The journal is sealed, by keys of this name. */
+  seal?: string;
   quiet?: boolean;
   /** @default 'fastify' */
   platform?: Platform;
@@ -57,6 +68,7 @@ const options = {
     maxBytes: settings.maxBytes ?? 1 << 30,
     replayWindowMs: settings.replayWindowMs ?? 60_000,
     adoptEveryMs: 50,
+    ...(settings.seal !== undefined && { seal: sealWith(settings.seal) }),
     fs: crash === undefined ? nodeFs : crashingFs(crash.call, crash.moment),
   },
   logger: settings.quiet === false ? console : false,
@@ -69,7 +81,7 @@ const levels: readonly Level[] = ['memory', 'process', 'disk'];
 
 /* What the parent asks for; each request answers below 400 only where its jobs have reached their levels. */
 const routes: Routes = {
-  '/depth': () => ({ depth: deferrer.lanes.get('jobs')!.depth }),
+  '/depth': () => ({ depth: deferrer.queues.get('jobs')!.depth }),
   '/rss': () => {
     // What is kept counts, and not the garbage V8 has not come to yet.
     globalThis.gc?.();
@@ -98,6 +110,24 @@ process.on('disconnect', () => process.exit());
 async function openSink(): Promise<Sink> {
   if ('url' in target) return httpSink(target.url);
   if ('redis' in target) return redisSink(target.redis);
+  if ('postgres' in target) return postgresSink(target.postgres);
+  if ('rabbitmq' in target) {
+    const { rabbitmq } = await import('@redline/defer/sinks/rabbitmq');
+    return rabbitmq({
+      connect: target.rabbitmq,
+      routingKey: 'jobs',
+      setup: (channel) => channel.assertQueue('jobs', { durable: true }),
+    });
+  }
+  if ('nats' in target) {
+    const { nats } = await import('@redline/defer/sinks/nats');
+    return nats({ connect: { servers: target.nats, reconnectTimeWait: 50 }, subject: 'jobs.new' });
+  }
+  if ('kafka' in target) {
+    const { kafka } = await import('@redline/defer/sinks/kafka');
+    const producer = { clientId: 'evening', bootstrapBrokers: [target.kafka] };
+    return kafka({ topic: 'jobs', producer });
+  }
   // Only here: it takes longer to load than all else.
   const [{ Queue }, { bullmq }] = await Promise.all([
     import('bullmq'),
@@ -133,6 +163,24 @@ function httpSink(url: string): Sink {
 /* Timers, and the two clocks, are not of one opinion about the last milliseconds. */
 function isEarly({ runAtMs = 0 }: Delivery): boolean {
   return runAtMs > Date.now() + 100;
+}
+
+async function postgresSink(url: string): Promise<Sink> {
+  const [{ Pool }, { postgres }] = await Promise.all([
+    import('pg'),
+    import('@redline/defer/sinks/postgres'),
+  ]);
+  const pool = new Pool({ connectionString: url, max: 4 });
+  pool.on('error', () => {});
+  return postgres({ pool });
+}
+
+function sealWith(name: string): SealOptions {
+  const keyOf = (id: string): Buffer => createHash('sha256').update(id).digest();
+  return {
+    currentKey: async () => ({ id: name, key: keyOf(name) }),
+    keyOf: async (id) => keyOf(id),
+  };
 }
 
 function redisSink(url: string): Sink {

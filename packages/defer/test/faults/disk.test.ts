@@ -90,7 +90,7 @@ describe('a full disk', () => {
     });
   }
 
-  test("is accepted by 'degrade': kept in memory, and told", async (t) => {
+  test("is accepted by 'degrade': kept in memory, and reported", async (t) => {
     const fs: JournalFs = {
       ...nodeFs,
       writeSync() {
@@ -173,12 +173,12 @@ describe('a full disk', () => {
     }
   });
 
-  test('has what spilled to it counted as lost, and the lane goes on', async (t) => {
+  test('has what spilled to it counted as lost, and the queue goes on', async (t) => {
     const { disk, fs } = fillableDisk();
     const sink = new TestSink();
-    const lane = { sink, maxPending: 2, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+    const sinkOptions = { sink, maxPending: 2, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
     const deferrer = createDefer<string>({
-      sinks: { test: lane },
+      sinks: { test: sinkOptions },
       journal: { directory: temporaryFolder(t), fs },
       handleSignals: false,
       logger: false,
@@ -192,7 +192,7 @@ describe('a full disk', () => {
     await new Promise((resolve) => setImmediate(resolve));
     disk.isFull = false;
     sink.resume();
-    const { stats } = deferrer.lanes.get('test')!;
+    const { stats } = deferrer.queues.get('test')!;
     await until('the count', () => stats.dropped.unreadable === 2);
     deferrer.defer(job, 5);
     await until('the next', () => sink.data.includes(5));
@@ -224,7 +224,7 @@ describe('a full disk', () => {
     disk.isFull = false;
   });
 
-  test('for a checkpoint alone is told once, however long it lasts', async (t) => {
+  test('for a checkpoint alone is reported once, however long it lasts', async (t) => {
     const paths = new Map<number, string>();
     let checkpoints = 0;
     const fs: JournalFs = {
@@ -312,15 +312,15 @@ describe('a full disk', () => {
     };
     const { deferrer, sink } = start(t, temporaryFolder(t), fs);
     sink.isPaused = true;
-    const lane = deferrer.lanes.get('test')!;
+    const queue = deferrer.queues.get('test')!;
     for (let n = 0; n < 10_000; n++) deferrer.defer(job, n);
     assert.throws(() => deferrer.defer(job, 'more'), { code: 'ERR_REDLINE_DEFER_FULL' });
     await assert.rejects(
       deferrer.defer(job, 'more', { level: 'process' }).acknowledged(),
       /ENOSPC/,
     );
-    assert.equal(lane.loaded, 10_000);
-    assert.equal(lane.stats.dropped.overflow, 1);
+    assert.equal(queue.loaded, 10_000);
+    assert.equal(queue.stats.dropped.overflow, 1);
     sink.resume();
   });
 
@@ -464,7 +464,7 @@ describe('a sync that fails', () => {
     );
   });
 
-  test('for good is told once, and makes no file for every job', async (t) => {
+  test('for good is reported once, and makes no file for every job', async (t) => {
     const directory = temporaryFolder(t);
     let isFailing = true;
     const fs: JournalFs = {
@@ -478,14 +478,14 @@ describe('a sync that fails', () => {
     for (let n = 0; n < 200; n++) {
       await assert.rejects(deferrer.defer(job, n, { level: 'disk' }).acknowledged(), /EIO/);
     }
-    const told = (): string[] => logger.lines.filter((line) => /journal/.test(line));
-    assert.deepEqual(told().length, 1, told().join('\n'));
+    const warnings = (): string[] => logger.lines.filter((line) => /journal/.test(line));
+    assert.deepEqual(warnings().length, 1, warnings().join('\n'));
     const files = readdirSync(directory, { recursive: true }).map(String);
     assert.ok(files.filter((name) => name.endsWith('.seg')).length < 50, files.join('\n'));
     isFailing = false;
     await deferrer.defer(job, 'well', { level: 'disk' }).acknowledged();
-    await until('the good news', () => told().length === 2);
-    assert.match(told()[1]!, /can be written again/);
+    await until('the good news', () => warnings().length === 2);
+    assert.match(warnings()[1]!, /can be written again/);
   });
 
   test('of the folder is not taken for done by the next one', async (t) => {
@@ -577,8 +577,8 @@ describe('a sync that fails', () => {
       }
       assert.ok(before.length > 3, before.join('\n'));
       assert.deepEqual(before.slice(0, 3), files().slice(0, 3));
-      const told = logger.lines.filter((line) => line.includes('has no new checkpoint'));
-      assert.equal(told.length, 1, logger.lines.join('\n'));
+      const warnings = logger.lines.filter((line) => line.includes('has no new checkpoint'));
+      assert.equal(warnings.length, 1, logger.lines.join('\n'));
       isFailing = false;
       await until('the room', async () => {
         await deferOne();

@@ -75,7 +75,7 @@ app.get<{ Params: { id: string } }>('/:id', ({ params: { id } }) => {
   defer(charge, { id });
   return { id };
 });
-app.get('/depth', () => ({ depth: deferrer.lanes.get('work')!.depth }));
+app.get('/depth', () => ({ depth: deferrer.queues.get('work')!.depth }));
 await app.register(fastifyDefer, { deferrer });
 process.send!({ url: await app.listen({ port: 0, host: '127.0.0.1' }) });
 process.on('disconnect', () => process.exit());

@@ -21,9 +21,11 @@ export interface RunningApp {
 export async function startApp(
   settings: AppSettings | InboxAppSettings,
   file = appFile,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<RunningApp | undefined> {
   const child = spawn(process.execPath, [...v8, file, JSON.stringify(settings)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...env },
   });
   const ended = once(child, 'exit').then(() => undefined);
   const message = once(child, 'message').then(([{ url }]) => ({ child, url: url as string }));
@@ -45,12 +47,15 @@ export class Load {
   readonly tookMs: number[] = [];
   readonly #agent = new Agent({ keepAlive: true });
   readonly #workers: Promise<void>[];
+  readonly #paceMs: number;
   #url: string;
   #isStopped = false;
   static #next = 0;
 
-  constructor(url: string, atOnce: number) {
+  /** @param paceMs Pause of each connection after a response, in milliseconds. */
+  constructor(url: string, atOnce: number, paceMs = 0) {
     this.#url = url;
+    this.#paceMs = paceMs;
     this.#workers = Array.from({ length: atOnce }, () => this.#work());
   }
 
@@ -68,6 +73,7 @@ export class Load {
       if (status === 200) {
         this.acknowledged.add(id);
         this.tookMs.push(performance.now() - sentAtMs);
+        if (this.#paceMs > 0) await sleep(this.#paceMs);
       } else {
         this.refused++;
         // The process is gone. Another one may be given its port, and answer for it.

@@ -7,7 +7,7 @@ import { kill, KeyServer, Load, startApp } from './kill-trials.ts';
 // 5 seconds in the test suite; `npm run test:faults` sets 120.
 const seconds = Number(process.env.REDLINE_DEFER_OUTAGE_SECONDS ?? 5);
 /** More than the warm-up of V8's heap and two bytes a job; less than the jobs of two minutes would take. */
-const mostGrowthBytes = 40 << 20;
+const maxGrowthBytes = 40 << 20;
 
 test(`an outage of ${seconds} s under load: memory stays flat, and every job arrives`, async (t) => {
   const server = new KeyServer(new Map<string, number>());
@@ -32,21 +32,21 @@ test(`an outage of ${seconds} s under load: memory stays flat, and every job arr
   await until('the jobs spill', async () => (await ask('depth')) > 1_500);
   const before = await ask('rss');
   const end = performance.now() + seconds * 1_000;
-  let most = before;
+  let peak = before;
   while (performance.now() < end) {
     await sleep(1_000);
-    most = Math.max(most, await ask('rss'));
+    peak = Math.max(peak, await ask('rss'));
   }
   await load.stop();
   const depth = await ask('depth');
-  const mebibytes = ((most - before) / 2 ** 20).toFixed(1);
+  const mebibytes = ((peak - before) / 2 ** 20).toFixed(1);
   t.diagnostic(
     `${depth} jobs wait; ${mebibytes} MiB more in memory; the median request took ${median(load.tookMs)} ms, and ${medianBefore} ms before`,
   );
   assert.equal(load.refused, 0);
   const waited = [...load.acknowledged].filter((id) => !server.received.has(id));
   assert.ok(depth >= waited.length, `${waited.length} have not arrived`);
-  assert.ok(most - before < mostGrowthBytes, `${most - before} bytes more`);
+  assert.ok(peak - before < maxGrowthBytes, `${peak - before} bytes more`);
   server.isUp = true;
   // A long outage leaves many jobs: as long as more of them come, there is no hurry.
   for (let received = -1; (await ask('depth')) > 0 && received < server.received.size;) {

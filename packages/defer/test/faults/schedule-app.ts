@@ -20,5 +20,5 @@ const deferrer = createDefer({
   journal: { directory, fs: crashingFs(crash.call, crash.moment) },
 });
 deferrer.schedule(job, undefined, { cron });
-while (new Claims(directory).read('job', tickMs)?.isDone !== true) await sleep(1);
+while (new Claims(directory, false).read('job', tickMs)?.isDone !== true) await sleep(1);
 process.stdout.write('done', () => process.kill(process.pid, 'SIGKILL'));

@@ -20,7 +20,7 @@ test('a moment of a schedule is run once though the process that took it is kill
     const crash = { call, moment: moments[call % 3]! };
     const directory = temporaryFolder(t);
     mkdirSync(join(directory, 'schedules'));
-    const before = new Claims(directory);
+    const before = new Claims(directory, false);
     before.take('job', tickMs - 86_400_000, 'one');
     before.done('job', tickMs - 86_400_000, 'one');
     const isOver = await run({ directory, cron, tickMs, crash });
@@ -45,7 +45,7 @@ async function keysOfNext(t: TestContext, directory: string): Promise<(string | 
   await deferrer.ready();
   deferrer.schedule(job, undefined, { cron });
   await until('the job', () => sink.batches.length > 0);
-  await until('its claim', () => new Claims(directory).read('job', tickMs)?.isDone === true);
+  await until('its claim', () => new Claims(directory, false).read('job', tickMs)?.isDone === true);
   await deferrer.close();
   return sink.batches.flat().map(({ key }) => key);
 }

@@ -14,8 +14,8 @@ const samples = 20;
 /* Of the last samples against the first. The heap at its lowest, as a collection finds more or less in use: two bytes for
    each of 5 million jobs would be seen. RSS at its highest: it grows in a few steps, when a backlog is the longest so far,
    and an allocator gives none of that back. */
-const mostHeapBytes = 8 << 20;
-const mostGrowthBytes = 64 << 20;
+const maxHeapBytes = 8 << 20;
+const maxGrowthBytes = 64 << 20;
 const looks = 5;
 const segmentBytes = 1 << 20;
 
@@ -88,8 +88,8 @@ test(`${jobs} jobs through HTTP: each arrives, and neither memory nor the journa
   const half = samples / 2;
   const growthOf = (values: readonly number[], edge: (...of: number[]) => number): number =>
     edge(...values.slice(half)) - edge(...values.slice(0, half));
-  assert.ok(growthOf(heap, Math.min) < mostHeapBytes, 'the heap grows');
-  assert.ok(growthOf(rss, Math.max) < mostGrowthBytes, 'the process grows');
+  assert.ok(growthOf(heap, Math.min) < maxHeapBytes, 'the heap grows');
+  assert.ok(growthOf(rss, Math.max) < maxGrowthBytes, 'the process grows');
 });
 
 async function together(work: () => Promise<void>): Promise<void> {

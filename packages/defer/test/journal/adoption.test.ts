@@ -107,7 +107,7 @@ test('a folder of another host is adopted when it shows no more signs of life', 
   assert.deepEqual(sink.data, []);
 });
 
-test('jobs for a sink that is not there any more stay where they are, and are told', async (t) => {
+test('jobs for a sink that is not there any more stay where they are, and are reported', async (t) => {
   const directory = temporaryFolder(t);
   await leave(directory, [1], {
     sinks: {
@@ -120,7 +120,7 @@ test('jobs for a sink that is not there any more stay where they are, and are to
   assert.match(logger.lines.join(), /jobs for the sink "old", which is not configured/);
   const again = live(directory, { sinks: { old: new TestSink() } });
   t.after(() => again.deferrer.close());
-  await until('the job', () => again.deferrer.lanes.get('old')!.stats.sent === 1);
+  await until('the job', () => again.deferrer.queues.get('old')!.stats.sent === 1);
 });
 
 test('jobs for a sink that one process does not have are left to one that has it, while the first one lives', async (t) => {
@@ -146,7 +146,7 @@ test('jobs for a sink that one process does not have are left to one that has it
   assert.deepEqual(readdirSync(directory), ['dead']);
 });
 
-test('a bad frame in the middle is told and kept, and everything else is delivered', async (t) => {
+test('a bad frame in the middle is reported and kept, and everything else is delivered', async (t) => {
   const directory = temporaryFolder(t);
   await leave(directory, ['first', 'second', 'third']);
   const name = readdirSync(directory).find((each) => each.endsWith('~free'));
@@ -162,7 +162,7 @@ test('a bad frame in the middle is told and kept, and everything else is deliver
 
 test('a checkpoint with any wrong byte costs no job', async (t) => {
   const directory = temporaryFolder(t);
-  // Segments of a job or two: those behind one that stays go, and a checkpoint tells of their marks.
+  // Segments of a job or two: those after one that stays are removed, and a checkpoint has their marks.
   const first = live(directory, { segmentBytes: 300 });
   first.sink.answer = (batch) =>
     batch.map(({ json }) => (json.includes('stays') ? retry('not yet', 600_000) : undefined));
@@ -206,7 +206,7 @@ test('what a sink acknowledged is sent again when its server restarts, across li
   first.sink.host!.generation('two');
   await until('them again', () => first.sink.data.length === 6);
   assert.deepEqual(first.sink.data, [1, 2, 3, 1, 2, 3]);
-  assert.equal(first.deferrer.lanes.get('test')!.stats.replayed, 3);
+  assert.equal(first.deferrer.queues.get('test')!.stats.replayed, 3);
   await first.deferrer.close();
 
   const second = live(directory);
@@ -260,9 +260,15 @@ test("a journal at its quota: 'reject' throws, 'drop-oldest' drops the oldest, c
     const directory = temporaryFolder(t);
     const sink = new TestSink();
     sink.isPaused = true;
-    const lane = { sink, overflow, maxPending: 4, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+    const sinkOptions = {
+      sink,
+      overflow,
+      maxPending: 4,
+      batch: { waitMs: 0, jobs: 1 },
+      inFlight: 1,
+    };
     const deferrer = createDefer<string>({
-      sinks: { test: lane },
+      sinks: { test: sinkOptions },
       journal: { directory, maxBytes: 20_000 },
       level: 'process',
       handleSignals: false,
@@ -281,7 +287,7 @@ test("a journal at its quota: 'reject' throws, 'drop-oldest' drops the oldest, c
         refused++;
       }
     }
-    const { stats } = deferrer.lanes.get('test')!;
+    const { stats } = deferrer.queues.get('test')!;
     assert.ok(deferrer.journalBytes! < 25_000, String(deferrer.journalBytes));
     if (overflow === 'reject') assert.ok(refused > 200 && stats.rejected === refused);
     else assert.ok(refused === 0 && stats.dropped.overflow > 200);
@@ -291,11 +297,11 @@ test("a journal at its quota: 'reject' throws, 'drop-oldest' drops the oldest, c
 test("'drop-oldest' drops nothing where that makes no room", async (t) => {
   const [one, other] = [new TestSink(), new TestSink()];
   one.isPaused = other.isPaused = true;
-  const lane = { maxPending: 1, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
+  const sinkOptions = { maxPending: 1, batch: { waitMs: 0, jobs: 1 }, inFlight: 1 };
   const deferrer = createDefer<string>({
     sinks: {
-      one: { ...lane, sink: one, overflow: 'drop-oldest' },
-      other: { ...lane, sink: other, overflow: 'reject' },
+      one: { ...sinkOptions, sink: one, overflow: 'drop-oldest' },
+      other: { ...sinkOptions, sink: other, overflow: 'reject' },
     },
     journal: { directory: temporaryFolder(t), maxBytes: 10_000 },
     level: 'process',
@@ -317,7 +323,7 @@ test("'drop-oldest' drops nothing where that makes no room", async (t) => {
   assert.throws(() => deferrer.defer(job, 'more', { sink: 'one' }), {
     code: 'ERR_REDLINE_DEFER_FULL',
   });
-  assert.equal(deferrer.lanes.get('one')!.stats.dropped.overflow, 0);
+  assert.equal(deferrer.queues.get('one')!.stats.dropped.overflow, 0);
 });
 
 test('a process whose folder was taken while it stood still begins a new one, and says so', async (t) => {

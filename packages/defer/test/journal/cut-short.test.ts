@@ -48,7 +48,7 @@ async function readBy(
   const next = open(directory, logger, sink);
   t.after(() => next.close());
   await next.ready();
-  await until('the jobs', () => next.lanes.get('test')!.depth === 0);
+  await until('the jobs', () => next.queues.get('test')!.depth === 0);
   return { sink, logger };
 }
 

@@ -89,8 +89,8 @@ describe('a segment that cannot be read back', () => {
     bad = segmentsIn(directory)[2];
     const before = life.sink.batches.length;
     life.sink.answer = () => undefined;
-    const lane = life.deferrer.lanes.get('test')!;
-    await until('all the others', () => lane.depth > 0 && lane.depth < 20 && lane.loaded === 0);
+    const queue = life.deferrer.queues.get('test')!;
+    await until('all the others', () => queue.depth > 0 && queue.depth < 20 && queue.loaded === 0);
     assert.ok(life.sink.batches.length > before);
     await life.deferrer.defer(job, 'new', { level: 'process' }).acknowledged();
     await until('a new one', () => life.sink.data.includes('new'));
@@ -102,20 +102,20 @@ describe('a segment that cannot be read back', () => {
     );
     bad = undefined;
     await until('the rest', () => received(life) === 61);
-    assert.equal(lane.depth, 0);
-    assert.equal(lane.stats.dropped.unreadable, 0);
+    assert.equal(queue.depth, 0);
+    assert.equal(queue.stats.dropped.unreadable, 0);
   });
 
-  test('because somebody removed it is told, its jobs are counted, and all else is delivered', async (t) => {
+  test('because somebody removed it is reported, its jobs are counted, and all else is delivered', async (t) => {
     const directory = temporaryFolder(t);
     const life = live(t, directory);
     await fill(life);
     unlinkSync(segmentsIn(directory)[2]!);
     life.sink.answer = () => undefined;
-    const lane = life.deferrer.lanes.get('test')!;
-    await until('all there is', () => lane.depth === 0);
-    assert.ok(lane.stats.dropped.unreadable > 0);
-    assert.equal(received(life) + lane.stats.dropped.unreadable, 60);
+    const queue = life.deferrer.queues.get('test')!;
+    await until('all there is', () => queue.depth === 0);
+    assert.ok(queue.stats.dropped.unreadable > 0);
+    assert.equal(received(life) + queue.stats.dropped.unreadable, 60);
     assert.match(life.logger.lines.join('\n'), /cannot be read back: ENOENT/);
   });
 });
@@ -129,7 +129,7 @@ describe('of a segment that is damaged while its process lives', () => {
       (_, n) => 261_900 + n * 20,
     ),
   })) {
-    test(`the job in the damage is lost, which is told, and those behind it are done: ${what}`, async (t) => {
+    test(`the job in the damage is lost, which is reported, and those behind it are done: ${what}`, async (t) => {
       const directory = temporaryFolder(t);
       const life = live(t, directory);
       await fill(life);
@@ -149,16 +149,16 @@ describe('of a segment that is damaged while its process lives', () => {
         const bytes = readFileSync(path);
         const bad = bytes.indexOf('"bad-');
         if (bad === -1) continue;
-        // The magic of its frame: nobody can tell how long it is.
+        // The magic of its frame: its length is unknown.
         bytes[bytes.lastIndexOf(0xd7, bad)]! ^= 1;
         writeFileSync(path, bytes);
         damaged++;
       }
       assert.equal(damaged, lengths.length);
       life.sink.answer = () => undefined;
-      const lane = life.deferrer.lanes.get('test')!;
-      await until('all there is', () => lane.depth === 0);
-      assert.equal(lane.stats.dropped.unreadable, lengths.length);
+      const queue = life.deferrer.queues.get('test')!;
+      await until('all there is', () => queue.depth === 0);
+      assert.equal(queue.stats.dropped.unreadable, lengths.length);
       assert.match(life.logger.lines.join('\n'), /cannot be read back/);
       assert.equal(received(life), 60 + 2 * lengths.length);
     });
@@ -166,13 +166,13 @@ describe('of a segment that is damaged while its process lives', () => {
 });
 
 describe('at the next start, of a segment', () => {
-  const harm: Record<string, { do: (path: string) => void; told: RegExp; kept: boolean }> = {
+  const harm: Record<string, { do: (path: string) => void; reported: RegExp; kept: boolean }> = {
     'that is a folder': {
       do(path) {
         unlinkSync(path);
         mkdirSync(path);
       },
-      told: /00000003\.seg cannot be read; it is kept as damaged-\*/,
+      reported: /00000003\.seg cannot be read; it is kept as damaged-\*/,
       kept: true,
     },
     'that is a link to nowhere': {
@@ -180,22 +180,22 @@ describe('at the next start, of a segment', () => {
         unlinkSync(path);
         symlinkSync('/nowhere', path);
       },
-      told: /00000003\.seg cannot be read; it is kept as damaged-\*/,
+      reported: /00000003\.seg cannot be read; it is kept as damaged-\*/,
       kept: true,
     },
     'that was removed': {
       do: unlinkSync,
-      told: /00000003\.seg is missing or empty, with up to \d+ jobs/,
+      reported: /00000003\.seg is missing or empty, with up to \d+ jobs/,
       kept: false,
     },
     'that is empty': {
       do: (path) => truncateSync(path, 0),
-      told: /00000003\.seg is missing or empty, with up to \d+ jobs/,
+      reported: /00000003\.seg is missing or empty, with up to \d+ jobs/,
       kept: false,
     },
   };
-  for (const [what, { do: damage, told, kept }] of Object.entries(harm)) {
-    test(`${what}, the loss is told, and all else is delivered`, async (t) => {
+  for (const [what, { do: damage, reported, kept }] of Object.entries(harm)) {
+    test(`${what}, the loss is reported, and all else is delivered`, async (t) => {
       const directory = temporaryFolder(t);
       const first = live(t, directory);
       await fill(first);
@@ -204,10 +204,10 @@ describe('at the next start, of a segment', () => {
       damage(path);
       const next = live(t, directory);
       await next.deferrer.ready();
-      const lane = next.deferrer.lanes.get('test')!;
-      await until('all the others', () => lane.depth === 0 && received(next) > 30);
+      const queue = next.deferrer.queues.get('test')!;
+      await until('all the others', () => queue.depth === 0 && received(next) > 30);
       assert.ok(received(next) < 60);
-      assert.match(next.logger.lines.join('\n'), told);
+      assert.match(next.logger.lines.join('\n'), reported);
       assert.doesNotMatch(next.logger.lines.join('\n'), /none of it was acknowledged/);
       await next.deferrer.close();
       const left = readdirSync(directory).filter((name) => name !== 'dead');
@@ -215,7 +215,7 @@ describe('at the next start, of a segment', () => {
     });
   }
 
-  test('that the disk was too full to open, nothing is told: no job was in it', async (t) => {
+  test('that the disk was too full to open, nothing is reported: no job was in it', async (t) => {
     const directory = temporaryFolder(t);
     let isFull = false;
     const first = live(t, directory, {
@@ -241,7 +241,7 @@ describe('at the next start, of a segment', () => {
   });
 });
 
-test('a name in the directory that cannot be looked at is told once, and ends nothing', async (t) => {
+test('a name in the directory that cannot be looked at is reported once, and ends nothing', async (t) => {
   const directory = temporaryFolder(t);
   const name = 'abc-123~1-1-abcdef';
   symlinkSync(name, join(directory, name));
@@ -250,8 +250,8 @@ test('a name in the directory that cannot be looked at is told once, and ends no
   await life.deferrer.defer(job, 1, { level: 'process' }).acknowledged();
   // Its folder is looked at again and again.
   await sleep(50);
-  const told = life.logger.lines.filter((line) => /ELOOP/.test(line));
-  assert.equal(told.length, 1, told.join());
+  const reported = life.logger.lines.filter((line) => /ELOOP/.test(line));
+  assert.equal(reported.length, 1, reported.join());
 });
 
 test('a kill between a checkpoint and the removal of what it leaves out has nothing done twice', async (t) => {

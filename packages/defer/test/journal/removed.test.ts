@@ -72,7 +72,7 @@ for (const [what, remove] of Object.entries(removals)) {
       assert.deepEqual(statuses.slice(1), [200, 200, 200, 200]);
       assert.ok(statuses[0] === 200 || statuses[0] === 503, String(statuses[0]));
       // What the next process would find, were this one killed now.
-      const { jobs } = await readDirectory(directory);
+      const { jobs } = await readDirectory(directory, undefined);
       const kept = new Set(jobs.map(({ record }) => JSON.parse(record.json) as string));
       assert.deepEqual(
         acknowledged.filter((name) => !kept.has(name)),

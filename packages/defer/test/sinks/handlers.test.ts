@@ -64,11 +64,11 @@ describe('handlers', () => {
     );
   });
 
-  it('keeps a job it has no handler for as long as a deployment may take, and tells it once', async () => {
+  it('keeps a job it has no handler for as long as a deployment may take, and reports it once', async () => {
     const clock = new TestClock();
     const sink = handlers({ good: () => {} });
-    const told: SpyHost = { ...host(), clock };
-    await sink.open!(told);
+    const spy: SpyHost = { ...host(), clock };
+    await sink.open!(spy);
     const batch = [delivery({ job: 'of-the-next-version' }), delivery({ job: 'good' })];
     const waits = ['retry', true];
     for (const [passMs, expected] of [
@@ -83,9 +83,9 @@ describe('handlers', () => {
         [expected, undefined],
       );
     }
-    assert.equal(told.warnings.length, 1);
+    assert.equal(spy.warnings.length, 1);
     assert.match(
-      told.warnings[0]!,
+      spy.warnings[0]!,
       /no handler for "of-the-next-version", only for good; .* 10 min/,
     );
   });
@@ -101,18 +101,18 @@ describe('handlers', () => {
 
   it('runs no more at a time than it may', async () => {
     let running = 0;
-    let most = 0;
+    let maxRunning = 0;
     const work = async (): Promise<void> => {
       running += 1;
-      most = Math.max(most, running);
+      maxRunning = Math.max(maxRunning, running);
       await new Promise(setImmediate);
       running -= 1;
     };
     await handlers({ 'send-mail': work }, { concurrency: 3 }).send(deliveries(20), inTime());
-    assert.equal(most, 3);
+    assert.equal(maxRunning, 3);
   });
 
-  it('tells what was done when the time is over from what was not', async () => {
+  it('distinguishes jobs done when the time is over from those not done', async () => {
     const never = Promise.withResolvers<void>();
     const over = new AbortController();
     const sink = handlers({

@@ -194,7 +194,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     },
   );
 
-  it('is told of commits, of its own and of other processes, and polls no more', async (t) => {
+  it('is notified of commits, of its own and of other processes, and polls no more', async (t) => {
     const table = randomUUID();
     const { relay, left } = await open(t, { pollMs: 3_600_000, leaseMs: 3_600_000 }, table);
     const commit = async (outbox: Outbox, id: string): Promise<void> => {

@@ -16,13 +16,13 @@ describe('the life of a Redis', { skip: server === undefined && 'no redis-server
     const [one, other] = [await startRedis(), await startRedis()];
     t.after(() => one!.stop());
     t.after(() => other!.stop());
-    const told = host();
+    const spy = host();
     const like = new Redis(one!.url, { lazyConnect: true });
-    const link = new RedisLink(like, told, { askEveryMs: 20, answerMs: 60_000 });
+    const link = new RedisLink(like, spy, { askEveryMs: 20, answerMs: 60_000 });
     t.after(() => link.close());
     await link.ready(AbortSignal.timeout(60_000));
-    await until('signs of life', () => told.generations.length > 2);
-    assert.equal(new Set(told.generations).size, 1);
+    await until('signs of life', () => spy.generations.length > 2);
+    assert.equal(new Set(spy.generations).size, 1);
     const admin = new Redis(one!.url);
     t.after(() => admin.disconnect());
     const runId = /run_id:(\w+)/.exec(await admin.info('server'))![1];
@@ -34,8 +34,8 @@ describe('the life of a Redis', { skip: server === undefined && 'no redis-server
     await admin.call('REPLICAOF', 'NO', 'ONE');
     assert.equal(await admin.get('written'), null);
     assert.equal(/run_id:(\w+)/.exec(await admin.info('server'))![1], runId);
-    const before = told.generations[0];
-    await until('another generation', () => told.generations.at(-1) !== before);
+    const before = spy.generations[0];
+    await until('another generation', () => spy.generations.at(-1) !== before);
   });
 });
 
@@ -62,17 +62,17 @@ describe('the connection to Redis', { skip: server === undefined && 'no redis-se
       proxy.close();
     });
     const like = new Redis((proxy.address() as AddressInfo).port, { lazyConnect: true });
-    const told = host();
-    const link = new RedisLink(like, told, { askEveryMs: 20, answerMs: 200 });
+    const spy = host();
+    const link = new RedisLink(like, spy, { askEveryMs: 20, answerMs: 200 });
     t.after(() => link.close());
     await link.ready(AbortSignal.timeout(60_000));
     // Also of a server that is asked nothing, the core hears that it is still the same.
-    await until('signs of life', () => told.generations.length > 2);
+    await until('signs of life', () => spy.generations.length > 2);
     for (const connection of connections) connection.isSilent = true;
     await until('another connection', () => connections.length > 1);
-    await until('its introduction', () => told.availability.at(-1) === true);
-    assert.deepEqual(told.availability, [true, false, true]);
-    assert.equal(new Set(told.generations).size, 1);
+    await until('its introduction', () => spy.availability.at(-1) === true);
+    assert.deepEqual(spy.availability, [true, false, true]);
+    assert.equal(new Set(spy.generations).size, 1);
     assert.equal(await link.client.ping(), 'PONG');
   });
 });

@@ -41,17 +41,17 @@ describe('redisStreams', { skip }, () => {
 
   it('names the run of the server, and the new one after a restart, before it sends', async (t) => {
     const sink = redisStreams({ client, stream: `stream:${randomUUID()}` });
-    const told = host();
-    await sink.open!(told);
+    const spy = host();
+    await sink.open!(spy);
     t.after(() => sink.close!());
     await sink.send(deliveries(1), AbortSignal.timeout(60_000));
-    assert.equal(told.generations.length, 1);
+    assert.equal(spy.generations.length, 1);
     await server!.kill();
     await server!.restart();
     await bringAll(sink, deliveries(1));
-    assert.equal(told.generations.length, 2);
-    assert.notEqual(told.generations[0], told.generations[1]);
-    assert.deepEqual(told.availability, [true, false, true]);
+    assert.equal(spy.generations.length, 2);
+    assert.notEqual(spy.generations[0], spy.generations[1]);
+    assert.deepEqual(spy.availability, [true, false, true]);
   });
 
   it('sends each job to the stream it belongs to', async (t) => {

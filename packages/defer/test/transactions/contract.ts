@@ -1,33 +1,43 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
-import type { Pool } from 'pg';
-import type { OutboxJob } from '../../src/outbox.ts';
-import { postgresInbox } from '../../src/postgres/postgres-inbox.ts';
-import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
+import type { Inbox } from '../../src/inbox/inbox.ts';
+import type { Outbox, OutboxJob } from '../../src/outbox.ts';
 import { delivery } from '../../src/testing/deliveries.ts';
 import { until } from '../harness.ts';
 
-/** A library for PostgreSQL, as its users begin and end a transaction with it. */
+/** A database that has an outbox. */
+export interface Database {
+  outbox(table: string): Outbox;
+  inbox(table: string): Pick<Inbox<never>, 'claim'>;
+  /** Runs a statement outside of all transactions. */
+  run(text: string): Promise<unknown>;
+  /** Rows of a table whose jobs have not arrived, in their order. */
+  rows(table: string): Promise<Record<string, unknown>[]>;
+  quoted(table: string): string;
+  /** The ids of the transactions that wrote its rows, where the database has them. */
+  writers?(table: string): Promise<string[]>;
+}
+
+/** A library for a database, as its users begin and end a transaction with it. */
 export interface Transactions {
-  /** Rejects with what `work` throws, behind the rollback. */
+  /** Rejects with the error of `work`, after the rollback. */
   run(
     work: (transaction: object, query: (text: string) => Promise<unknown>) => Promise<unknown>,
   ): Promise<void>;
-  /** What is no transaction, and might be taken for one. */
+  /** Objects that are not transactions, and might be taken for one. */
   readonly others: readonly object[];
 }
 
 const rollBack = new Error('to be rolled back');
 
 /** A job is in the transaction, or not at all. */
-export function testTransactions(pool: Pool, open: () => Transactions): void {
-  const made = (): { table: string; outbox: ReturnType<typeof postgresOutbox> } => {
-    const table = `outbox ? $1 ${randomUUID()}`;
-    return { table, outbox: postgresOutbox({ pool, table }) };
+export function testTransactions(database: Database, open: () => Transactions): void {
+  const made = (): { table: string; outbox: Outbox } => {
+    const table = `outbox ? $1 ${randomUUID().slice(0, 8)}`;
+    return { table, outbox: database.outbox(table) };
   };
-  const rowsOf = async (table: string): Promise<Record<string, string>[]> =>
-    (await pool.query(`select *, xmin::text as writer from "${table}" order by position`)).rows;
+  const rowsOf = (table: string): Promise<Record<string, unknown>[]> => database.rows(table);
 
   it('writes the row with the caller’s own, whatever is in it', async () => {
     const { table, outbox } = made();
@@ -40,9 +50,9 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
       job({ options: { delay: 5 } }),
     ];
     const own = `own ${randomUUID()}`;
-    await pool.query(`create table "${own}" (n int)`);
+    await database.run(`create table ${database.quoted(own)} (n int)`);
     await open().run(async (transaction, query) => {
-      await query(`insert into "${own}" values (1)`);
+      await query(`insert into ${database.quoted(own)} values (1)`);
       // The first looks for the table, and the second knows of it.
       for (const each of jobs) await outbox.enqueue(transaction, each);
     });
@@ -55,16 +65,18 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
         key: key ?? undefined,
         json: data,
         deferredAtMs: Number(deferred_at_ms),
-        context: context === null ? undefined : JSON.parse(context!),
-        options: options === null ? undefined : JSON.parse(options!),
+        context: context === null ? undefined : JSON.parse(context as string),
+        options: options === null ? undefined : JSON.parse(options as string),
       })),
       jobs,
     );
-    const { rows: owns } = await pool.query(`select xmin::text as writer from "${own}"`);
-    assert.deepEqual(new Set(rows.map(({ writer }) => writer)), new Set([owns[0].writer]));
+    assert.deepEqual(
+      new Set(await database.writers?.(table)),
+      new Set(await database.writers?.(own)),
+    );
   });
 
-  it('writes nothing where the transaction is rolled back, and says how each has ended', async () => {
+  it('writes nothing if the transaction is rolled back, and reports the outcome of each', async () => {
     const { table, outbox } = made();
     for (const isCommitted of [false, true, false]) {
       let ended: Promise<boolean> | undefined;
@@ -80,7 +92,7 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
     assert.equal((await rowsOf(table)).length, 1);
   });
 
-  it('writes nothing outside of the transaction where it is not awaited', async () => {
+  it('writes nothing outside of the transaction if it is not awaited', async () => {
     const { table, outbox } = made();
     // From the second one on the table is known.
     await open().run((transaction) => outbox.enqueue(transaction, job()));
@@ -106,7 +118,7 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
     assert.equal((await rowsOf(table)).length, outcome === 'written' ? 2 : 1);
   });
 
-  it('refuses what is no transaction, and one that has ended', async () => {
+  it('refuses an object that is not a transaction, and a transaction that has ended', async () => {
     const { table, outbox } = made();
     let kept: object | undefined;
     const transactions = open();
@@ -122,7 +134,7 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
   });
 
   it('claims a delivery with the caller’s own work', async () => {
-    const inbox = postgresInbox({ pool, table: randomUUID() });
+    const inbox = database.inbox(randomUUID());
     const each = delivery();
     const claims: boolean[] = [];
     for (const isCommitted of [false, true, true]) {
@@ -162,7 +174,7 @@ export function testTransactions(pool: Pool, open: () => Transactions): void {
   });
 }
 
-function job(facts: Partial<OutboxJob> = {}): OutboxJob {
+export function job(facts: Partial<OutboxJob> = {}): OutboxJob {
   return {
     id: randomUUID(),
     sink: 'sink',

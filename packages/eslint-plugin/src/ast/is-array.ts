@@ -6,12 +6,12 @@ import { usesOf, variableOf } from './variable.ts';
 const arrayMembers =
   /^(?:length|push|pop|shift|unshift|splice|forEach|map|filter|reduce|concat|sort)$/;
 
-/** Whether this file shows that a value is an array. */
+/** True if this file shows that a value is an array. */
 export function isArray(context: Context, node: ESTree.Node): boolean {
   return kindOf(context, node) === 'array' || isUsedAsArray(context, node);
 }
 
-/** A parameter says nothing of itself; what the rest of the function does with it may. */
+/** Checks the uses of a parameter, whose declaration says nothing about its type. */
 function isUsedAsArray(context: Context, node: ESTree.Node): boolean {
   const variable = variableOf(context, node);
   if (variable?.defs[0]?.type !== 'Parameter') return false;

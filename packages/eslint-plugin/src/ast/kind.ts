@@ -14,7 +14,7 @@ export type Kind =
   | 'function'
   | 'object';
 
-/** Methods that return the same kind whatever they are called on. */
+/** Methods that return the same kind for every object. */
 const methods = new Map<string, Kind>(
   (
     [
@@ -51,16 +51,16 @@ const classes: Record<string, Kind> = {
   Object: 'object',
 };
 
-/** Deep chains of variables say nothing a reader would trust. */
-const mostSteps = 8;
+/** Max depth: results of deep chains of variables are not credible. */
+const maxSteps = 8;
 
-/** What an expression evaluates to, as far as this file alone tells; undefined when it does not. */
+/** Returns the kind of an expression, as far as this file alone shows it; undefined otherwise. */
 export function kindOf(
   context: Pick<Context, 'sourceCode'>,
   node: ESTree.Node | null | undefined,
   steps = 0,
 ): Kind | undefined {
-  if (node == null || steps > mostSteps) return undefined;
+  if (node == null || steps > maxSteps) return undefined;
   const of = (inner: ESTree.Node | null | undefined): Kind | undefined =>
     kindOf(context, inner, steps + 1);
   switch (node.type) {
@@ -89,7 +89,7 @@ export function kindOf(
     case 'ConditionalExpression':
       return agreed([of(node.consequent), of(node.alternate)]);
     case 'LogicalExpression':
-      // `given || []`: whoever wrote the stand-in knew what would be given.
+      // `given || []`: the default shows the expected kind.
       return of(node.right) ?? (node.operator === '&&' ? undefined : of(node.left));
     case 'CallExpression':
       return kindOfCall(context, node);
@@ -168,7 +168,7 @@ function kindOfVariable(
   if (writes.length === 0) return undefined;
   return agreed(
     writes.map(({ writeExpr, identifier }) => {
-      // `x += 1`, `for (x of …)` and patterns write something else than the expression beside them.
+      // `x += 1`, `for (x of …)` and patterns assign something other than the adjacent expression.
       const parent = (identifier as { parent?: ESTree.Node }).parent;
       const direct =
         (parent?.type === 'VariableDeclarator' && parent.id === identifier) ||
@@ -179,7 +179,7 @@ function kindOfVariable(
   );
 }
 
-/** `text = text + more`, `list = list.concat(more)`: what it was, it stays. */
+/** True for `text = text + more`, `list = list.concat(more)`: the kind stays the same. */
 function extendsItself(value: ESTree.Node | null | undefined, name: string): boolean {
   const start =
     value?.type === 'BinaryExpression' && value.operator === '+'
@@ -195,7 +195,7 @@ function agreed(kinds: readonly (Kind | undefined)[]): Kind | undefined {
 
 const cache = new WeakMap<SourceCode, Map<string, ESTree.Node[]>>();
 
-/** Everything this file assigns to a property, by the property's name. Which object it belongs to is not asked. */
+/** Returns everything this file assigns to a property, by the property's name, regardless of the object. */
 function propertiesOf(sourceCode: SourceCode): Map<string, ESTree.Node[]> {
   const known = cache.get(sourceCode);
   if (known) return known;

@@ -4,16 +4,16 @@ import { type Context, isFunction, parentOf } from './node.ts';
 import { provenKind } from './proven-kind.ts';
 import { constantValue, usesOf, variableOf } from './variable.ts';
 
-const mostSteps = 6;
+const maxSteps = 6;
 
 /**
- * Whether a value is an array by what this file makes it: its own value, what a function here returns, or what every caller
- * of a function here gives it. How it is used says nothing: other things have the methods of arrays.
+ * True if a value is an array by its origin in this file: its own value, the return value of a function, or the argument of every
+ * caller. Uses prove nothing: other objects have the methods of arrays too.
  */
 export function isKnownArray(
   context: Context,
   node: ESTree.Node | null | undefined,
-  steps: number = mostSteps,
+  steps: number = maxSteps,
 ): boolean {
   if (node == null || steps === 0) return false;
   if (kindOf(context, node) === 'array' || provenKind(context, node) === 'array') return true;
@@ -41,7 +41,7 @@ export function isKnownArray(
   );
 }
 
-/** The function of this file that is always meant by a name. */
+/** Returns the only function of this file that a name can refer to. */
 function functionOf(context: Context, node: ESTree.Identifier): ESTree.Node | undefined {
   const variable = variableOf(context, node);
   const [definition, ...others] = variable?.defs ?? [];
@@ -50,7 +50,7 @@ function functionOf(context: Context, node: ESTree.Identifier): ESTree.Node | un
   return isWritten ? undefined : (definition.node as ESTree.Node);
 }
 
-/** What every caller gives for a parameter; undefined where a function is handed on, or exported. */
+/** Returns the arguments of all callers for a parameter; undefined if the function is passed on, or exported. */
 function givenBy(
   context: Context,
   fn: ESTree.Node,
@@ -71,7 +71,7 @@ function givenBy(
   return isPlain ? calls.map((each) => each?.[index]) : undefined;
 }
 
-/** Undefined where it may end without a value. */
+/** Returns the returned expressions; undefined if the function may end without a value. */
 function returnedBy(fn: ESTree.Node): ESTree.Expression[] | undefined {
   if (!isFunction(fn) || fn.async || fn.generator) return undefined;
   if (fn.body.type !== 'BlockStatement') return [fn.body];

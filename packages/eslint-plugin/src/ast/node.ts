@@ -1,7 +1,7 @@
 import type { Rule } from 'eslint';
 import type * as ESTree from 'estree';
 
-/** A node as rules meet it: with its parent. */
+/** A node with its parent, as rules receive it. */
 export type Node = ESTree.Node & { parent?: Node };
 export type FunctionNode = (
   | ESTree.FunctionDeclaration
@@ -15,8 +15,8 @@ export function parentOf(node: ESTree.Node): Node | undefined {
   return (node as Node).parent ?? undefined;
 }
 
-/** The node itself and everything above it. */
-export function* lineage(node: ESTree.Node): Generator<Node> {
+/** Yields the node itself and all its ancestors. */
+export function* selfAndAncestors(node: ESTree.Node): Generator<Node> {
   for (let at: Node | undefined = node as Node; at; at = parentOf(at)) yield at;
 }
 
@@ -29,13 +29,13 @@ export function isLoop(node: ESTree.Node): boolean {
 }
 
 export function enclosingFunction(node: ESTree.Node): FunctionNode | undefined {
-  for (const above of lineage(node)) if (above !== node && isFunction(above)) return above;
+  for (const above of selfAndAncestors(node)) if (above !== node && isFunction(above)) return above;
   return undefined;
 }
 
-/** In a loop of the same function, or in a callback that an array method calls for each element. */
+/** True in a loop of the same function, or in a callback that an array method calls for each element. */
 export function isInLoop(node: ESTree.Node): boolean {
-  for (const above of lineage(node)) {
+  for (const above of selfAndAncestors(node)) {
     if (isLoop(above)) return true;
     if (!isFunction(above)) continue;
     const call = parentOf(above);
@@ -44,7 +44,7 @@ export function isInLoop(node: ESTree.Node): boolean {
   return false;
 }
 
-/** The object a method is called on, if `node` is a plain call of one of these methods. */
+/** Returns the object a method is called on, if `node` is a plain call of one of these methods. */
 export function methodCall(
   node: ESTree.Node | null | undefined,
   ...names: string[]
@@ -59,7 +59,7 @@ export function methodCall(
   return { object, name: property.name, args: node.arguments };
 }
 
-/** `Object.assign(…)` and the like: a method of a global that no variable hides. */
+/** Matches `Object.assign(…)` and the like: a method of a global that is not shadowed. */
 export function globalCall(
   context: Context,
   node: ESTree.Node | null | undefined,
@@ -70,7 +70,7 @@ export function globalCall(
   return call && isGlobal(context, call.object, global) ? call.args : undefined;
 }
 
-/** An identifier that stands for the global of that name. */
+/** True for an identifier that refers to the global of that name. */
 export function isGlobal(
   { sourceCode }: Pick<Context, 'sourceCode'>,
   node: ESTree.Node,
@@ -95,18 +95,18 @@ export function isLiteral(
   return node?.type === 'Literal' && typeof node.value === type;
 }
 
-/** May be written down twice: evaluating it again costs nothing and has no effect. */
+/** True if the expression may be repeated: evaluating it again costs nothing and has no effect. */
 export function isRepeatable(node: ESTree.Node): boolean {
   return node.type === 'Identifier' || node.type === 'ThisExpression' || node.type === 'Literal';
 }
 
-/** A chain of names, such as `this.routes` or `req.url`: the same text means the same thing, getters aside. */
+/** True for a chain of names, such as `this.routes` or `req.url`: the same text means the same value, getters aside. */
 export function isPath(node: ESTree.Node): boolean {
   if (node.type !== 'MemberExpression') return isRepeatable(node);
   return !node.computed && isPath(node.object);
 }
 
-/** Whether anything below is of one of the types; functions inside are not looked into. */
+/** True if any descendant has one of the types; nested functions are skipped. */
 export function contains(node: ESTree.Node, types: RegExp): boolean {
   for (const [key, value] of Object.entries(node)) {
     if (key === 'parent') continue;
@@ -119,7 +119,7 @@ export function contains(node: ESTree.Node, types: RegExp): boolean {
   return false;
 }
 
-/** Where only true or false is asked of a value. */
+/** True if a value is only tested as true or false. */
 export function isBooleanContext(node: ESTree.Node): boolean {
   const parent = parentOf(node);
   switch (parent?.type) {
@@ -138,7 +138,7 @@ export function isBooleanContext(node: ESTree.Node): boolean {
   }
 }
 
-/** Whether an element or a property is assigned to, counted up, deleted, or called with its owner as `this`: more than read. */
+/** True if an element or a property is assigned, incremented, deleted, or called with its owner as `this`: more than read. */
 export function isWritten(read: ESTree.Node): boolean {
   const parent = parentOf(read);
   switch (parent?.type) {

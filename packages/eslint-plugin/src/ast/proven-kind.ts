@@ -6,7 +6,7 @@ import { variableOf } from './variable.ts';
 
 type Sources = Pick<Context, 'sourceCode'>;
 
-/** What a method of the standard library returns, by the kind of the value it is called on. */
+/** Return kinds of standard library methods, by the kind of the object. */
 const methods: Partial<Record<Kind, Record<string, Kind>>> = {
   string: returning({
     string:
@@ -45,18 +45,18 @@ const statics: Record<string, Record<string, Kind>> = {
 
 const classes: Record<string, Kind> = { Array: 'array', Map: 'map', Set: 'set', RegExp: 'regexp' };
 
-const mostSteps = 8;
+const maxSteps = 8;
 
 /**
- * The kind of an expression where its syntax leaves no other: what a rewrite in place rests on. Names of properties, the
- * other side of `||` and what looks usual prove nothing here; `kindOf` is for advice.
+ * Returns the kind of an expression if its syntax allows no other: the basis of rewrites in place. Property names, the other side
+ * of `||` and common usage prove nothing here; `kindOf` is for advice.
  */
 export function provenKind(
   context: Sources,
   node: ESTree.Node | null | undefined,
   steps = 0,
 ): Kind | undefined {
-  if (node == null || steps > mostSteps) return undefined;
+  if (node == null || steps > maxSteps) return undefined;
   const of = (inner: ESTree.Node | null | undefined): Kind | undefined =>
     provenKind(context, inner, steps + 1);
   switch (node.type) {
@@ -111,7 +111,7 @@ function kindOfUnary({ operator, argument }: ESTree.UnaryExpression, of: KindOf)
   if (operator === '!' || operator === 'delete') return 'boolean';
   if (operator === 'typeof') return 'string';
   if (operator === '+') return 'number';
-  // `-` and `~` of a bigint are a bigint.
+  // For a bigint, `-` and `~` return a bigint.
   return /^[-~]$/.test(operator) && of(argument) === 'number' ? 'number' : undefined;
 }
 
@@ -122,7 +122,7 @@ function kindOfBinary(
   if (/^(?:[<>]=?|[!=]==?|in|instanceof)$/.test(operator)) return 'boolean';
   const kinds = [of(left), of(right)];
   if (operator === '+' && kinds.includes('string')) return 'string';
-  // A bigint beside a number throws, so one side decides; `+` may also join texts.
+  // A bigint with a number throws, so one side decides; `+` may also concatenate strings.
   if (operator === '+') return kinds.every((kind) => kind === 'number') ? 'number' : undefined;
   return kinds.includes('number') ? 'number' : undefined;
 }
@@ -158,12 +158,12 @@ function kindOfLength(
   return /^(?:string|array)$/.test(of(object) ?? '') ? 'number' : undefined;
 }
 
-/** Everything a variable can ever hold; undefined where that is not written down. */
+/** Returns all values a variable can ever hold; undefined if they are not all visible. */
 function onlyValues(variable: Scope.Variable | undefined): ESTree.Node[] | undefined {
   const [definition, ...others] = variable?.defs ?? [];
   if (!variable || definition?.type !== 'Variable' || others.length > 0) return undefined;
   const { id, init } = definition.node;
-  // `var` is undefined above its line, and a declaration without a value until it gets one.
+  // `var` is undefined above its line, and so is a declaration without a value until it is assigned.
   if (definition.parent.kind === 'var' || id.type !== 'Identifier' || !init) return undefined;
   const values: ESTree.Node[] = [];
   for (const reference of variable.references) {
@@ -193,7 +193,7 @@ function returning(names: Partial<Record<Kind, string>>): Record<string, Kind> {
   );
 }
 
-/** Names such as `constructor` are on every object. */
+/** Ignores inherited names such as `constructor`. */
 function own<Value>(table: Record<string, Value>, name: string): Value | undefined {
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }

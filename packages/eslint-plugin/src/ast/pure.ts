@@ -1,14 +1,14 @@
 import type * as ESTree from 'estree';
 import { type Context, isGlobal } from './node.ts';
 
-/** Parts of an expression, and of statements that only name values. */
+/** Node types of expressions, and of statements that only name values. */
 const plain =
   /^(?:Identifier|Literal|TemplateLiteral|TemplateElement|MemberExpression|ChainExpression|BinaryExpression|LogicalExpression|ConditionalExpression|ObjectExpression|Property|ArrayExpression|SpreadElement|VariableDeclaration|VariableDeclarator)$/;
 
 const functions =
   /^(?:String|Number|Boolean|parseInt|parseFloat|isNaN|isFinite|encodeURIComponent|decodeURIComponent)$/;
 
-/** Of globals. Neither a clock nor a random number: their order is a result. */
+/** Static methods of globals. Excludes clocks and random numbers: the order of their calls affects the result. */
 const statics: Record<string, RegExp> = {
   Math: /^(?!random$)/,
   Number: /^is|^parse/,
@@ -19,7 +19,7 @@ const statics: Record<string, RegExp> = {
   Date: /^(?:UTC|parse)$/,
 };
 
-/** Of strings, arrays, numbers and dates: they change nothing and call nothing. */
+/** Methods of strings, arrays, numbers and dates that change nothing and call nothing. */
 const methods = new RegExp(
   `^(?:${[
     'at|charAt|charCodeAt|codePointAt|concat|endsWith|includes|indexOf|join|lastIndexOf|localeCompare|normalize',
@@ -29,8 +29,8 @@ const methods = new RegExp(
 );
 
 /**
- * Whether an expression, or the declaration of a variable, only computes a value, so that it does not matter when it does.
- * Methods are taken for those of the language with that name, and no property for a getter that does something.
+ * True if an expression, or the declaration of a variable, only computes a value, so that the time of its evaluation does not
+ * matter. Assumes that methods are the built-in ones of that name, and that no property is a getter with side effects.
  */
 export function isPure(context: Context, node: ESTree.Node): boolean {
   if (!isPureItself(context, node)) return false;
@@ -65,17 +65,17 @@ function isPureCall(
   const { object, property } = callee;
   if (property.type !== 'Identifier') return false;
   if (object.type === 'Identifier' && isGlobal(context, object, object.name)) {
-    // What it is assigned to is new.
+    // The target of the assignment is a new object.
     if (object.name === 'Object' && property.name === 'assign')
       return args[0]?.type === 'ObjectExpression';
     const known = Object.hasOwn(statics, object.name) ? statics[object.name] : undefined;
-    // Whatever else JSON is given may be a function that it calls.
+    // Other arguments of JSON may be functions that it calls.
     const isCalling =
       object.name === 'JSON' &&
       args.some(({ type }, index) => type === 'SpreadElement' || (index > 0 && type !== 'Literal'));
     if (known) return known.test(property.name) && !isCalling;
   }
-  // With one of these flags it remembers where it was.
+  // With one of these flags the expression keeps its position.
   if (object.type === 'Literal' && 'regex' in object)
     return property.name === 'test' && !/[gy]/.test(object.regex.flags);
   return methods.test(property.name);

@@ -2,7 +2,7 @@ import type { Scope } from 'eslint';
 import type * as ESTree from 'estree';
 import type { Context } from './node.ts';
 
-/** The variable an identifier refers to; undefined for globals. */
+/** Returns the variable an identifier refers to; undefined for globals. */
 export function variableOf(
   { sourceCode }: Pick<Context, 'sourceCode'>,
   node: ESTree.Node,
@@ -16,7 +16,7 @@ export function variableOf(
   return undefined;
 }
 
-/** Its initial value, when it is declared once and never written again. */
+/** Returns the initial value of a variable that is declared once and never written again. */
 export function constantValue(variable: Scope.Variable): ESTree.Expression | undefined {
   const [definition, ...others] = variable.defs;
   if (definition?.type !== 'Variable' || others.length > 0) return undefined;
@@ -25,24 +25,24 @@ export function constantValue(variable: Scope.Variable): ESTree.Expression | und
   return writes.length === 1 ? (definition.node.init ?? undefined) : undefined;
 }
 
-/** All uses but the declaration. */
+/** Returns all uses except the declaration. */
 export function usesOf(variable: Scope.Variable): ESTree.Identifier[] {
   return variable.references
     .filter(({ init }) => init !== true)
     .map(({ identifier }) => identifier as ESTree.Identifier);
 }
 
-/** A name of these that nothing in reach uses yet. */
+/** Returns the first of these names that is not used in scope. */
 export function freeName(context: Context, node: ESTree.Node, ...names: string[]): string {
   return freeNames(context, node)(...names);
 }
 
-/** Likewise for several names, each of which is then taken. */
+/** Returns names like `freeName`, for several calls; each name is then reserved. */
 export function freeNames(
   { sourceCode }: Context,
   node: ESTree.Node,
 ): (...names: string[]) => string {
-  // Its own functions may declare what is free around them; names of properties are none of it.
+  // Nested functions may declare names that are free around them; property names do not count.
   const own = sourceCode.getTokens(node as never);
   const taken = new Set(
     own.filter((_, at) => own[at - 1]?.value !== '.').map(({ value }) => value),

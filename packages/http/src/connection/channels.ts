@@ -7,14 +7,14 @@ const requestStart = channel('http.server.request.start');
 const responseCreated = channel('http.server.response.created');
 const responseFinish = channel('http.server.response.finish');
 
-/** Where Node's own constructor made the response, it published that too. */
+/** Skips responses made by Node's own constructor, which publishes this itself. */
 export function publishCreated(request: EngineRequest, response: Response): void {
   if (responseCreated.hasSubscribers && response instanceof EngineResponse) {
     responseCreated.publish({ request, response });
   }
 }
 
-/** Somebody sees messages before their listeners. */
+/** True if subscribers see messages before the request listeners do. */
 export function hasStartSubscribers(): boolean {
   return requestStart.hasSubscribers || responseCreated.hasSubscribers;
 }

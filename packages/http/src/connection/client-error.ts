@@ -16,13 +16,13 @@ const ANSWERS = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', '408 Request Timeout'],
 ]);
 
-/** What the connection is sent when nobody listens to `clientError`. */
+/** Returns the response sent to the client if `clientError` has no listeners. */
 export function answerTo(code: string | undefined): string {
   const status = ANSWERS.get(code ?? '') ?? '400 Bad Request';
   return `HTTP/1.1 ${status}\r\nConnection: close\r\n\r\n`;
 }
 
-/** An error of the connection, or in what the client sent: `clientError`, or a response and the end. */
+/** Emits `clientError` for an error of the connection or in the client's bytes; without listeners, responds and closes. */
 export function failConnection(
   socket: FailingSocket,
   error: NodeJS.ErrnoException,
@@ -31,10 +31,10 @@ export function failConnection(
   socket.ignoreErrors();
   if (socket.server.emit('clientError', error, socket)) return;
   if (place !== undefined) {
-    // Requests before it are not answered yet: the refusal takes its turn behind them.
+    // Earlier requests have no response yet: the refusal is queued after them.
     const { native } = socket.connection;
     native.answer(place, answerTo(error.code), undefined, WRITE_FLAGS.CLOSE);
-    // What still arrives would be refused again.
+    // Any further bytes would be refused again.
     native.discardBody();
     return;
   }

@@ -5,9 +5,9 @@ import type { EngineConnection, StreamHandle } from '../exchange.ts';
 
 const SOCKET = 0;
 
-/** Makes a libuv handle of any class that extends this one. */
+/** Creates a libuv handle that is an instance of the subclass. */
 // eslint-disable-next-line typescript/no-extraneous-class -- its constructor chooses what `this` is
-class Hollow {
+class NativeHandle {
   constructor(Native: StreamHandle) {
     // eslint-disable-next-line no-constructor-return -- the object must be one that Node's natives know
     return Reflect.construct(Native, [SOCKET], new.target) as this;
@@ -15,13 +15,13 @@ class Hollow {
 }
 
 /**
- * What net.Socket calls on a libuv handle, answered by the engine's connection. It is such a handle, without a descriptor:
- * Node's natives, which `child.send` hands it to, look into it and crash on any other object.
+ * Implements the handle methods that net.Socket calls, on the engine's connection. It is a real libuv handle, without a
+ * descriptor: `child.send` passes it to Node's native code, which reads its fields and crashes on any other object.
  */
-export class ConnectionHandle extends Hollow {
+export class ConnectionHandle extends NativeHandle {
   readonly #connection: EngineConnection;
   readonly #Native: StreamHandle;
-  /** net.Socket's own mark. The engine reads for itself. */
+  /** Flag maintained by net.Socket. The engine controls reading itself. */
   reading = true;
   #onread: unknown;
   #isTaken = false;
@@ -39,7 +39,7 @@ export class ConnectionHandle extends Hollow {
   get onread(): unknown {
     return this.#onread;
   }
-  // net.Socket writes it when it is made and when it is destroyed; otherwise whoever takes the handle away, as `child.send` does.
+  // net.Socket sets it on creation and on destruction; any other write takes over the handle, as `child.send` does.
   set onread(onread: unknown) {
     if (this.#onread !== undefined && !this.#isClosing) this.#take();
     this.#onread = onread;
@@ -61,7 +61,7 @@ export class ConnectionHandle extends Hollow {
     return this.#connection.native.bytesRead;
   }
 
-  /** As libuv counts: what was given to it, whether the kernel has it or not. */
+  /** Like libuv, counts bytes given to the handle, sent or not. */
   get bytesWritten(): number {
     const { native } = this.#connection;
     const unsent = this.#connection.unsent();
@@ -73,12 +73,12 @@ export class ConnectionHandle extends Hollow {
   }
 
   readStart(): number {
-    this.#connection.readMore();
+    this.#connection.resumeEngineReads();
     return 0;
   }
 
   readStop(): number {
-    this.#connection.readLess();
+    this.#connection.pauseEngineReads();
     return 0;
   }
 
@@ -125,7 +125,7 @@ export class ConnectionHandle extends Hollow {
     this.release();
     this.#afterClose = afterClose;
     this.#connection.native.destroy();
-    // It may be gone already; then the engine emits no further event.
+    // If it is already closed, the engine emits no further event.
     if (this.#connection.native.closed) setImmediate(() => this.closed());
   }
 
@@ -137,13 +137,13 @@ export class ConnectionHandle extends Hollow {
     return 0;
   }
 
-  /** libuv forgets the handle. */
+  /** Has libuv close its handle. */
   release(): void {
     this.#isClosing = true;
     this.#Native.prototype.close.call(this);
   }
 
-  /** The descriptor becomes this handle's, and the engine is done with the connection. */
+  /** Moves the descriptor into this handle and detaches the connection from the engine. */
   #take(): void {
     if (this.#isTaken) return;
     this.#isTaken = true;
@@ -153,7 +153,7 @@ export class ConnectionHandle extends Hollow {
     if (!this.#isReferenced) this.#Native.prototype.unref.call(this);
   }
 
-  /** The engine has closed the descriptor. */
+  /** Called when the engine has closed the descriptor. */
   closed(): void {
     const afterClose = this.#afterClose;
     this.#afterClose = undefined;

@@ -4,8 +4,8 @@ import type { EngineConnection, EngineResponse, ServingServer } from '../exchang
 import { nodeError } from '../errors.ts';
 import { defineHidden } from '../node/message-defaults.ts';
 import { kNeedDrain } from '../node/node-internals.ts';
-import { handOver } from '../response/response-output.ts';
-import { kDirect, kHeld, kSequence } from '../node/message-state.ts';
+import { handOver } from '../response/hand-over.ts';
+import { kBuffered, kDirect, kSequence } from '../node/message-state.ts';
 import { failConnection } from './client-error.ts';
 import { kProxyHeader, readProxyHeader } from './proxy-header.ts';
 
@@ -15,8 +15,8 @@ type WithState = { _writableState: { length: number; needDrain: boolean } };
 type Pieces = { chunk: string | Uint8Array; encoding: BufferEncoding }[];
 
 /**
- * The socket of a connection that the engine serves. It is a net.Socket in all that is asked of one: addresses,
- * timeouts, destroy, events, raw writes. The bytes that come in are the engine's, so it has no "data".
+ * The socket of a connection served by the engine. It supports all of net.Socket's interface: addresses, timeouts, destroy,
+ * events, raw writes. The engine consumes the incoming bytes, so it emits no "data".
  */
 export class ConnectionSocket extends net.Socket {
   declare server: ServingServer;
@@ -68,31 +68,31 @@ export class ConnectionSocket extends net.Socket {
     if (this.listenerCount('error') === 0) this.on('error', ignore);
   }
 
-  /** @internal The response that may write: Node's own methods compare themselves with it. */
+  /** @internal The current response: Node's own methods compare themselves with it. */
   get _httpMessage(): EngineResponse | null {
     return this.#isFree ? null : this.#connection.first;
   }
   set _httpMessage(_value: unknown) {
-    // The line of responses is the connection's.
+    // The connection owns the queue of responses.
     this.#isFree = false;
   }
 
-  /** @internal The next response is about to be assigned to it by Node's own code, which wants it without one. */
+  /** @internal Node's own code is about to assign the next response and requires a socket without one. */
   expectMessage(): void {
     this.#isFree = true;
   }
 
-  /** @internal Node's pausing for the sake of pipelined requests is the engine's. */
+  /** @internal The engine does Node's pausing for pipelined requests. */
   get _paused(): boolean {
     return false;
   }
 
-  /** @internal There is none, as with Node after the socket was given away. */
+  /** @internal Always null, as in Node after the socket was detached. */
   get parser(): null {
     return null;
   }
 
-  /** @internal Bytes in its own buffer. */
+  /** @internal Bytes in the socket's own buffer. */
   get bufferedLength(): number {
     return (this as unknown as WithState)._writableState.length;
   }
@@ -105,17 +105,17 @@ export class ConnectionSocket extends net.Socket {
   }
 
   override pause(): this {
-    this.#connection.readLess();
+    this.#connection.pauseEngineReads();
     return super.pause();
   }
 
   override resume(): this {
-    this.#connection.readMore();
+    this.#connection.resumeEngineReads();
     return super.resume();
   }
 
   override setTimeout(timeout: number, callback?: () => void): this {
-    // Node's own validates and keeps its timer; without a handle of libuv's only the engine knows of activity.
+    // Node's method validates, but sets a timer of its own; without a libuv handle, only the engine sees activity.
     super.setTimeout(timeout, callback);
     const asked = this.timeout ?? 0;
     super.setTimeout(0);
@@ -154,25 +154,25 @@ export class ConnectionSocket extends net.Socket {
   override _final(callback: WriteCallback): void {
     const { native } = this.#connection;
     native.closeSoon();
-    // What follows the end may destroy the connection: not before everything is sent.
+    // The code after `end` may destroy the connection, so everything must be sent first.
     if (native.unsent > 0) this.#writes.push(callback);
     else callback();
   }
 
-  /** @internal The kernel has taken what waited. */
+  /** @internal The kernel has taken the queued bytes. */
   onDrain(): void {
     const writes = this.#writes;
     this.#writes = [];
     for (const callback of writes) callback();
   }
 
-  /** @internal The engine has closed the connection, or it was this socket that asked for it. */
+  /** @internal The engine has closed the connection, on its own or at this socket's request. */
   onNativeClose(error: Error | undefined): void {
     if (this.destroyed) {
       this.#handle.closed();
       return;
     }
-    // An orderly end is emitted as with Node: "end", "finish", "close". A paused socket would never end.
+    // An orderly end emits the same events as in Node: "end", "finish", "close". A paused socket would never end.
     if (error === undefined && this.#writes.length === 0 && !this.isPaused()) {
       this.push(null);
       this.end();
@@ -181,25 +181,25 @@ export class ConnectionSocket extends net.Socket {
     }
   }
 
-  /** @internal Bytes it holds leave when the client ends. */
+  /** @internal Has buffered bytes sent when the client ends. */
   announceEnd(): void {
     if (this.#isEndAnnounced) return;
     this.#isEndAnnounced = true;
     this.#connection.native.announceEnd();
   }
 
-  /** @internal What the response has written in this tick comes first, and corks the socket as with Node. */
-  takeHeld(): void {
+  /** @internal Writes the response's output of this tick first, which corks the socket as in Node. */
+  flushResponse(): void {
     const { first, native } = this.#connection;
-    if (first?.[kHeld] && !native.closed) handOver(first);
+    if (first?.[kBuffered] && !native.closed) handOver(first);
   }
 
-  /** @internal It emits "drain" when everything is sent, whatever its own count is. */
+  /** @internal Emits "drain" when everything is sent, independent of the socket's own count. */
   expectDrain(): void {
     (this as unknown as WithState)._writableState.needDrain = true;
   }
 
-  /** @internal For a response that Node's own methods write. */
+  /** @internal Used by responses that Node's own methods write. */
   passDrain(): void {
     const { first, native } = this.#connection;
     if (first === null || first.finished || !first[kNeedDrain]) return;
@@ -218,7 +218,7 @@ export class ConnectionSocket extends net.Socket {
     if (chunk.length === 0) return;
     const data =
       typeof chunk === 'string' && !isPlain(encoding) ? Buffer.from(chunk, encoding) : chunk;
-    // An answer that has ended takes no more bytes: these come behind it.
+    // An ended response takes no more bytes: these follow it.
     const isEnded = first === null || (first[kDirect] && first.finished);
     if (isEnded) native.writeRaw(data);
     else native.write(first[kSequence], data, encoding, 0);
@@ -230,7 +230,7 @@ for (const name of ['write', 'end', 'cork'] as const) {
     ConnectionSocket.prototype,
     name,
     function take(this: ConnectionSocket, ...rest: unknown[]): unknown {
-      this.takeHeld();
+      this.flushResponse();
       if (name === 'cork') this.announceEnd();
       return (net.Socket.prototype[name] as SocketMethod).apply(this, rest);
     },
@@ -239,12 +239,12 @@ for (const name of ['write', 'end', 'cork'] as const) {
 defineHidden(ConnectionSocket.prototype, kProxyHeader, function header(this: ConnectionSocket) {
   return readProxyHeader(this.connection.native);
 });
-/** The socket that its server announces, before any of its bytes is read, and what makes it Node's own. */
+/** The socket being announced by its server before any byte is read, and the function that gives it to Node. */
 let announced: { socket: net.Socket; giveToNode: () => void } | null = null;
 
 /**
- * Runs `emit`, which announces the socket. A listener that wants the bytes, as a server does that sends its sockets elsewhere by
- * what they begin with, gets them: `giveToNode` is called first, and the socket is a plain one from then on.
+ * Runs `emit`, which announces the socket. A listener that reads its bytes, like a server that routes sockets by their first
+ * bytes, gets them: `giveToNode` is called first, and the socket becomes a plain one.
  */
 export function announceSocket(socket: net.Socket, giveToNode: () => void, emit: () => void): void {
   announced = { socket, giveToNode };
@@ -272,7 +272,7 @@ for (const name of [...listening, 'removeAllListeners', 'pipe'] as const) {
   );
 }
 
-// Node's types declare a plain property.
+// Defined here because Node's types declare a plain property.
 Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   configurable: true,
   get(this: ConnectionSocket) {
@@ -280,12 +280,12 @@ Object.defineProperty(ConnectionSocket.prototype, 'writableLength', {
   },
 });
 
-/** Node's types declare it read-only. */
+/** Exists because Node's types declare the property read-only. */
 function setTimeoutValue(socket: { timeout?: number }, timeout: number): void {
   socket.timeout = timeout;
 }
 
-/** Removes what ties the socket to the engine. */
+/** Removes the socket's links to the engine. */
 export function detachSocket(socket: ConnectionSocket): void {
   socket.releaseHandle();
   socket.removeListener('timeout', onSocketTimeout);

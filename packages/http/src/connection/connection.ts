@@ -1,6 +1,5 @@
 import { AsyncLocalStorage, AsyncResource } from 'node:async_hooks';
 import { constants } from 'node:os';
-import { nextTick } from '../node/clocks.ts';
 import { ConnectionSocket } from './connection-socket.ts';
 import { connectionReset, streamDestroyed, systemError } from '../errors.ts';
 import type {
@@ -10,64 +9,56 @@ import type {
   FileSource,
   ServingServer,
 } from '../exchange.ts';
+import { proceedAfterTick } from './after-tick.ts';
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
+import { finish } from './finish.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
-import {
-  kCorked,
-  kErrored,
-  joinsChunks,
-  kWritableFinished,
-  type EmitterInternals,
-} from '../node/node-internals.ts';
-import { addFirstListener, hasListener } from '../node/own-listeners.ts';
-import { isHeard, isOnReplaced, isWatched } from '../node/replaced-methods.ts';
+import { kCorked, kNeedDrain, joinsChunks, type EmitterInternals } from '../node/node-internals.ts';
+import { hasListener } from '../node/own-listeners.ts';
+import { isEmitReplaced, isOnReplaced, mayHaveListeners } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';
 import { isReplacedInTick } from '../response/response.ts';
+import { emitClose, finishNode, handOver } from '../response/hand-over.ts';
+import { nodeResponse } from '../response/node-methods.ts';
+import { bufferedLength, flushBuffered, roughLength } from '../response/response-output.ts';
 import {
-  emitClose,
-  finishNode,
-  forgetCallbacks,
-  handOver,
-  heldLength,
+  callEndCallbacks,
+  callWriteCallbacks,
+  dropCallbacks,
   lostError,
-  nodeResponse,
-  releaseHeld,
-  roughLength,
-  settleEnd,
-  settleWrites,
-} from '../response/response-output.ts';
-import { kConnection, kDirect, kHeld, kIsNodes } from '../node/message-state.ts';
+} from '../response/write-callbacks.ts';
+import { kBuffered, kDirect, kIsNodes } from '../node/message-state.ts';
 
 type InContext = ReturnType<typeof AsyncLocalStorage.snapshot>;
 
-/** One connection of the engine: the responses that are due on it, in order, and the socket when somebody asks for it. */
+/** One connection of the engine: its pending responses in order, and a socket that is made on first use. */
 export class HttpConnection extends AsyncResource implements EngineConnection {
   readonly native: NativeConnection;
   readonly server: ServingServer;
   /** The response whose turn it is. */
   first: EngineResponse | null = null;
-  /** The request that came last: bytes of a body belong to it. */
+  /** The latest request: body bytes belong to it. */
   incoming: EngineRequest | null = null;
-  /** The file that the engine sends a part of. */
+  /** The file of which the engine is sending a part. */
   file: FileSource | null = null;
-  /** Requests so far, for `maxRequestsPerSocket`. */
+  /** Number of requests so far, for `maxRequestsPerSocket`. */
   requestCount = 0;
-  /** "close" was emitted, or is due on no object at all. */
+  /** "close" was emitted, or is due without a socket to emit it. */
   isClosed = false;
 
   #socket: ConnectionSocket | null = null;
-  /** The responses behind the first. */
+  /** The responses after the first. */
   #later: EngineResponse[] = [];
-  /** Responses that wait until the kernel has taken everything, with their own context where they have one. */
+  /** Responses waiting until the kernel has taken everything, with their own context if they have one. */
   #unsent: Map<EngineResponse, InContext | undefined> | null = null;
   #isPaused = false;
-  /** What was written for responses before their turn. */
+  /** Bytes written for responses before their turn. */
   #waiting = 0;
-  /** No more requests are read: too much of that waits. */
+  /** Reading is paused because `#waiting` is too large. */
   #isFull = false;
-  /** The socket, until the tick is over. */
-  #isCorked = false;
+  /** The responses for which the socket is corked until the end of their tick. */
+  #corkedFor: Set<EngineResponse> | null = null;
   /** The last response is complete. */
   #isEnding = false;
 
@@ -77,7 +68,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.server = server;
   }
 
-  /** What stands for the connection where Node has a socket: made when first asked for. */
+  /** Returns the connection's socket; made on the first call. */
   socket(): ConnectionSocket {
     if (this.#socket === null) {
       this.#socket = new ConnectionSocket(this);
@@ -90,35 +81,35 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     return this.#socket;
   }
 
-  /** Bytes lie in the socket's own buffer, or would: nothing may overtake them. */
+  /** True if bytes are, or would be, in the socket's own buffer: none may overtake them. */
   holdsBytes(): boolean {
     const socket = this.#socket;
     return socket !== null && (socket.bufferedLength > 0 || socket.writableCorked > 0);
   }
 
-  /** A response that held bytes gives them to the socket, where they wait for the same tick. */
-  corkUntilTick(needsDrain: boolean): void {
+  /** Moves the buffered bytes of a response to the socket, which sends them at the end of the tick. */
+  corkUntilTick(response: EngineResponse): void {
     const socket = this.socket();
-    this.#isCorked = true;
+    (this.#corkedFor ??= new Set()).add(response);
     socket.cork();
-    if (needsDrain) socket.expectDrain();
+    if (response[kNeedDrain]) socket.expectDrain();
   }
 
   passDrain(): void {
     this.socket().passDrain();
   }
 
-  /** Nobody has ended or destroyed the socket. */
+  /** True unless the socket was ended or destroyed. */
   isWritable(): boolean {
     return this.#socket === null || this.#socket.writable;
   }
 
   unsent(): number {
-    const held = this.first === null ? 0 : heldLength(this.first);
-    return held + this.native.unsent;
+    const buffered = this.first === null ? 0 : bufferedLength(this.first);
+    return buffered + this.native.unsent;
   }
 
-  /** A response takes its place in the line. As with Node it is the last that is read while much waits for its turn. */
+  /** Queues a response. As in Node, reading stops after it if too many bytes wait for their turn. */
   enqueue(response: EngineResponse): void {
     if (this.first === null && !this.#isEnding) {
       this.first = response;
@@ -130,17 +121,17 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.native.pause();
   }
 
-  /** As Node's server does when it has announced the request: the response gets the socket, if it is its turn. */
+  /** Like Node's server after announcing the request, gives the socket to the response if it is first. */
   begin(response: EngineResponse): void {
     if (response[kIsNodes]) {
       if (this.first === response) this.#assign(response);
       response.on('finish', () => finishNode(response));
-    } else if (isWatched(response) && this.first === response) {
+    } else if (isEmitReplaced(response) && this.first === response) {
       response.emit('socket', this.socket());
     }
   }
 
-  /** Node's own emits "socket", and passes on what the response holds. */
+  /** Node's own method emits "socket", and sends the bytes that the response holds. */
   #assign(response: EngineResponse): void {
     const socket = this.socket();
     socket.expectMessage();
@@ -151,54 +142,49 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.#waiting += length;
   }
 
-  owes(request: EngineRequest): boolean {
+  hasPendingResponse(request: EngineRequest): boolean {
     return this.first?.req === request || this.#later.some(({ req }) => req === request);
   }
 
-  /** All bytes of the response are with the engine. "finish" follows when they are with the kernel, and in its turn. */
+  /** All bytes of the response are with the engine. "finish" follows once the kernel has them, in the response's turn. */
   ended(response: EngineResponse): void {
     if (this.first === response) this.afterTick(response);
   }
 
-  /** Calls back in the next tick, or as soon as the kernel has taken what waits. */
+  /** Calls back in the next tick, or as soon as the kernel has taken the queued bytes. */
   afterTick(response: EngineResponse): void {
-    if (isHeard(response)) {
-      // A tick of its own keeps the asynchronous context of the caller for the listeners.
-      nextTick(continueResponse, response);
-    } else if (unheard.push(response) === 1) {
-      nextTick(continueUnheard);
-    }
+    proceedAfterTick(response);
   }
 
-  /** The engine closes the connection before the listeners of "finish" run. With Node its addresses are still known there. */
+  /** The engine closes the connection before listeners of "finish" run. In Node its addresses are still available there. */
   expectLast(response: EngineResponse): void {
-    if (isHeard(response) || hasFinishSubscribers()) this.native.keepAddresses();
+    if (mayHaveListeners(response) || hasFinishSubscribers()) this.native.keepAddresses();
   }
 
-  /** Goes on with what waits for the kernel. `isOwn`: the current context is the response's own. */
+  /** Continues a response that waits for the kernel. `isOwn`: the current context is the response's own. */
   proceed(response: EngineResponse, isOwn: boolean): void {
     if (isReplacedInTick(response) && this.first === response) handOver(response);
-    if (this.#isCorked) {
-      this.#isCorked = false;
-      if (response[kCorked] > 0 && !response[kDirect] && joinsChunks)
-        nodeResponse.uncork.call(response);
-      else this.#socket?.uncork();
+    // The tick of a later response may run first.
+    if (this.#corkedFor?.delete(response)) {
+      // A Node that joins chunks uncorks by the response, unless the app has done so.
+      if (!joinsChunks) this.#socket?.uncork();
+      else if (response[kCorked] > 0) nodeResponse.uncork.call(response);
     }
-    // Behind another response nothing leaves: what it writes is held and counted until its turn comes.
+    // Output of a response before its turn is buffered and counted.
     if (this.isClosed || this.first !== response) return;
-    // What it wrote in this tick is lost with the connection, which is reported when that is closed.
-    if (response[kHeld] && (this.native.destroyed || !this.isWritable())) return;
-    releaseHeld(response);
+    // Bytes written in this tick are lost with the connection, which is reported on close.
+    if (response[kBuffered] && (this.native.destroyed || !this.isWritable())) return;
+    flushBuffered(response);
     if (this.native.pending > 0) {
       const inContext = isOwn ? AsyncLocalStorage.snapshot() : this.#unsent?.get(response);
       (this.#unsent ??= new Map()).set(response, inContext);
       return;
     }
-    settleWrites(response, null);
+    callWriteCallbacks(response, null);
     if (response.finished && response[kDirect]) finish(response);
   }
 
-  /** What was corked behind the end of the response leaves. Node's `end` uncorks the socket a tick later. */
+  /** Sends the bytes corked after the end of the response. Node's `end` uncorks the socket a tick later. */
   uncorkEnded(response: EngineResponse): void {
     for (let corks = response[kCorked]; corks > 0; corks--) this.#socket?.uncork();
   }
@@ -208,77 +194,77 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     publishFinish(response, this);
     releaseRequest(request, this);
     if (this.incoming !== request) return;
-    // As Node's server does, for the sake of its parser.
+    // Like Node's server, which does it for its parser.
     if (isOnSeen(request, this.server) && !request.readableEnded) request.on('end', nothing);
     if (request.complete) this.incoming = null;
   }
 
-  /** The first response is complete, and its request is let go: the next response has its turn. */
+  /** The first response is complete and its request is released: the next response becomes first. */
   finished(response: EngineResponse): void {
     if (this.first !== response) return;
-    // As Node's server does: the socket says at "finish" that it ends.
+    // Like Node's server: the socket ends at "finish".
     if (response._last && this.#socket !== null) this.#socket.end();
     if (response[kDirect]) this.uncorkEnded(response);
     if (response._last) {
-      // It closes the connection: nothing follows it.
+      // This response closes the connection: none follows.
       this.first = null;
       this.#isEnding = true;
       return;
     }
     const next = this.#later.shift() ?? null;
     this.first = next;
-    if (next !== null) this.#giveTurn(next);
+    if (next !== null) this.#startTurn(next);
   }
 
-  #giveTurn(response: EngineResponse): void {
-    if (response[kDirect]) this.#waiting -= roughLength(response[kHeld]);
+  #startTurn(response: EngineResponse): void {
+    if (response[kDirect]) this.#waiting -= roughLength(response[kBuffered]);
     if (!response[kDirect]) {
       this.#assign(response);
-      if (this.isWritable()) this.#readOn();
+      if (this.isWritable()) this.#resumeUnlessFull();
       return;
     }
-    if (isWatched(response) || hasListener(response, 'socket')) {
+    if (isEmitReplaced(response) || hasListener(response, 'socket')) {
       response.emit('socket', this.socket());
     }
-    // As with Node a socket that ends takes no more: what was written for the response is lost with the connection.
+    // As in Node, an ending socket accepts no more: bytes written for the response are lost with the connection.
     if (!this.isWritable()) {
-      forgetCallbacks(response);
+      dropCallbacks(response);
       return;
     }
-    releaseHeld(response);
-    // With Node an end before its turn is one when that comes.
-    if (response.finished && isHeard(response)) response.emit('prefinish');
+    flushBuffered(response);
+    // In Node, a response ended early emits "prefinish" in its turn.
+    if (response.finished && mayHaveListeners(response)) response.emit('prefinish');
     this.afterTick(response);
-    this.#readOn();
+    this.#resumeUnlessFull();
   }
 
-  /** Not too much waits any more. */
-  #readOn(): void {
+  /** Resumes reading once `#waiting` has dropped. */
+  #resumeUnlessFull(): void {
     if (!this.#isFull || this.#waiting >= this.server.highWaterMark) return;
     this.#isFull = false;
     if (!this.#isPaused) this.native.resume();
   }
 
-  /** As with Node, who listens to the socket hears "pause" and "resume". */
+  /** Goes through the socket if it exists: as in Node, its listeners get "pause" and "resume". */
   resumeReading(): void {
     if (!this.#isPaused) return;
-    if (this.#socket === null) this.readMore();
+    if (this.#socket === null) this.resumeEngineReads();
     else this.#socket.resume();
   }
 
   pauseReading(): void {
     if (this.#isPaused) return;
-    if (this.#socket === null) this.readLess();
+    if (this.#socket === null) this.pauseEngineReads();
     else this.#socket.pause();
   }
 
-  readMore(): void {
+  resumeEngineReads(): void {
     if (!this.#isPaused) return;
     this.#isPaused = false;
     if (!this.#isFull) this.native.resume();
   }
 
-  readLess(): void {
+  pauseEngineReads(): void {
     if (this.#isPaused) return;
     this.#isPaused = true;
     this.native.pause();
@@ -299,19 +285,19 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.file?.onMoved();
   }
 
-  /** Nothing happened for the requested time. A listener decides; otherwise the connection ends. */
+  /** No activity for the configured time. A listener decides; otherwise the connection ends. */
   onTimeout(): void {
     const { incoming, first, server } = this;
     const listens =
-      hearsTimeout(server) ||
-      hearsTimeout(incoming) ||
-      hearsTimeout(first) ||
+      mayHaveTimeoutListener(server) ||
+      mayHaveTimeoutListener(incoming) ||
+      mayHaveTimeoutListener(first) ||
       this.#socket !== null;
     if (listens) this.socket().emit('timeout');
     else this.native.destroy();
   }
 
-  /** The client has ended its side: the last response that is due ends ours. */
+  /** The client has ended its side: the last pending response ends ours. */
   onEnd(isHalfOpen: boolean): void {
     if (!isHalfOpen) {
       this.socket().end();
@@ -322,7 +308,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     else last._last = true;
   }
 
-  /** The engine's last word on this connection. */
+  /** The engine's final event for this connection. */
   onClose(errno: number): void {
     if (errno === EIO && this.file !== null) this.file.onUnreadable(() => this.#lost(errno));
     else this.#lost(errno);
@@ -331,14 +317,14 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   #lost(errno: number): void {
     const error = errno === 0 ? undefined : systemError(errno, 'read');
     const { server } = this;
-    if (error !== undefined && (isWatched(server) || hasListener(server, 'clientError'))) {
+    if (error !== undefined && (isEmitReplaced(server) || hasListener(server, 'clientError'))) {
       this.socket();
     }
     if (this.#socket !== null) this.#socket.onNativeClose(error);
     else this.closed();
   }
 
-  /** Tells everything that was under way: Node's order is requests, waiting responses, then the current one. */
+  /** Notifies all pending messages in Node's order: requests, queued responses, then the current response. */
   closed(): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -355,8 +341,8 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     for (const response of later) response.destroy(connectionReset());
     if (first !== null) {
       const reason = lostError(first) ?? this.#socket?.errored ?? streamDestroyed('write');
-      settleWrites(first, reason);
-      settleEnd(first, false);
+      callWriteCallbacks(first, reason);
+      callEndCallbacks(first, false);
       emitClose(first);
     }
     this.emitDestroy();
@@ -373,7 +359,7 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     return detached;
   }
 
-  /** The descriptor has left the engine: the connection is a plain socket from here on. */
+  /** The descriptor has left the engine: the connection is now a plain socket. */
   detached(): void {
     this.isClosed = true;
     this.#socket = null;
@@ -381,93 +367,16 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
   }
 }
 
-/** Responses that nobody listens to: one tick serves all of them. */
-let unheard: EngineResponse[] = [];
-
-function continueUnheard(): void {
-  const responses = unheard;
-  unheard = [];
-  for (const response of responses) {
-    const connection = connectionOf(response);
-    try {
-      // Listeners must not run in the context of the first of these.
-      if (!isHeard(response)) connection.proceed(response, false);
-      else connection.runInAsyncScope(connection.proceed, connection, response, false);
-    } catch (error) {
-      connection.native.report(error);
-    }
-  }
+function mayHaveTimeoutListener(emitter: (EmitterInternals & { emit: unknown }) | null): boolean {
+  return emitter !== null && (isEmitReplaced(emitter) || hasListener(emitter, 'timeout'));
 }
 
-function continueResponse(response: EngineResponse): void {
-  connectionOf(response).proceed(response, true);
-}
-
-function connectionOf(response: EngineResponse): HttpConnection {
-  return response[kConnection] as HttpConnection;
-}
-
-function hearsTimeout(emitter: (EmitterInternals & { emit: unknown }) | null): boolean {
-  return emitter !== null && (isWatched(emitter) || hasListener(emitter, 'timeout'));
-}
-
-/** Somebody may have replaced `on`. */
+/** User code may have replaced `on`. */
 function isOnSeen(request: EngineRequest, { custom }: ServingServer): boolean {
   return isOnReplaced(request) || custom.request !== undefined;
 }
 
-/** The engine closes with it when a file cannot be read in the middle of a chunk. */
+/** The engine's close code for a file that became unreadable in the middle of a chunk. */
 const EIO = constants.errno.EIO;
 
 function nothing(): void {}
-
-/** Marks an `emit` that only calls the original, in another context: `@redline/defer` has one for each response. */
-const kCallsThrough = Symbol.for('redline.calls-through');
-
-/** A replaced `emit` may hold "finish" back, and with it what Node does then. */
-function mayHoldBack(response: EngineResponse): boolean {
-  if (!isWatched(response)) return false;
-  const below = Reflect.getPrototypeOf(response) as EngineResponse;
-  return !(kCallsThrough in response.emit) || isWatched(below);
-}
-
-/** The bytes of a direct response are with the kernel. */
-function finish(response: EngineResponse): void {
-  const connection = response[kConnection];
-  if (response[kWritableFinished] || connection.first !== response) return;
-  if (response[kErrored]) {
-    // Destroyed with an error before its turn, behind its end. Node never gives the turn to the next response.
-    settleEnd(response, false);
-    connection.release(response);
-    connection.finished(response);
-    return;
-  }
-  response[kWritableFinished] = true;
-  settleEnd(response, true);
-  if (mayHoldBack(response)) {
-    addFirstListener(response, 'finish', () => {
-      if (connection.first !== response) return;
-      connection.release(response);
-      nextTick(emitClose, response);
-      connection.finished(response);
-    });
-    response.emit('finish');
-    return;
-  }
-  connection.release(response);
-  if (response._events === undefined) {
-    connection.finished(response);
-    // Subscribers of the channel may listen by now.
-    if (response._events === undefined) {
-      response.destroyed = true;
-      response._closed = true;
-      return;
-    }
-    nextTick(emitClose, response);
-  } else {
-    // Before the ticks of the next response.
-    nextTick(emitClose, response);
-    connection.finished(response);
-  }
-  response.emit('finish');
-}

@@ -1,21 +1,22 @@
 import type { Socket } from 'node:net';
 import type { Connection, SocketAddress } from '../native/index.ts';
 
-/** What the proxy of a connection has said, in the header of the PROXY protocol that the connection began with. */
+/** The PROXY protocol header at the start of a connection. */
 export interface ProxyHeader {
   readonly version: 1 | 2;
   /**
-   * The connection is passed on for a client, whose ends the socket has. False for the proxy's own, such as a health check
-   * (`LOCAL`), and where the proxy does not know (`UNKNOWN`): the socket has its real ends.
+   * The connection is forwarded for a client, and the socket has the client's addresses. False for the proxy's own
+   * connections, such as a health check (`LOCAL`), and if the proxy does not know (`UNKNOWN`): the socket has its real
+   * addresses.
    */
   readonly isProxied: boolean;
-  /** The proxy itself; undefined behind a Unix socket. */
+  /** Address of the proxy itself; undefined on a Unix socket. */
   readonly proxy: SocketAddress | undefined;
-  /** The values of version 2 in their order, such as 0x02, the name the client asked for, and 0x20, TLS. */
+  /** The type-length-values of version 2 in their order, such as 0x02, the requested host name, and 0x20, TLS. */
   readonly values: readonly ProxyValue[];
 }
 
-/** A type-length-value of the header. Those that say something about the client are the proxy's word. */
+/** A type-length-value of the header. Those about the client are claims of the proxy. */
 export interface ProxyValue {
   readonly type: number;
   readonly value: Buffer;
@@ -23,7 +24,7 @@ export interface ProxyValue {
 
 const HEADER_BYTES = 3;
 
-/** The sockets of this package have what they know under this. Every copy of the package knows it. */
+/** Key of a socket's proxy header; every copy of the package knows it. */
 export const kProxyHeader: unique symbol = Symbol.for('redline.http.proxyHeader') as never;
 
 interface Proxied {
@@ -31,8 +32,8 @@ interface Proxied {
 }
 
 /**
- * What the proxy has said of the connection of a request, or of an upgraded socket. Undefined on a server without
- * `proxyProtocol`, and once the connection is gone.
+ * Returns the proxy header of a request's connection or an upgraded socket. Undefined on a server without `proxyProtocol`,
+ * and once the connection is gone.
  *
  * @example proxyHeaderOf(request.socket)?.values.find(({ type }) => type === 0x02)?.value.toString();
  */
@@ -40,7 +41,6 @@ export function proxyHeaderOf(socket: Socket): ProxyHeader | undefined {
   return (socket as Proxied)[kProxyHeader]?.();
 }
 
-/** Asks the engine. */
 export function readProxyHeader(native: Connection): ProxyHeader | undefined {
   const found = native.proxyHeader();
   if (found === undefined) return undefined;
@@ -49,12 +49,12 @@ export function readProxyHeader(native: Connection): ProxyHeader | undefined {
   return { version: version === 1 ? 1 : 2, isProxied, proxy, values: [...valuesOf(values)] };
 }
 
-/** A socket of Node's that has left the engine still comes from the client of its proxy. */
+/** Keeps the client's addresses on a Node socket that has left the engine. */
 export function keepProxied(native: Connection): (socket: Socket) => void {
   const header = readProxyHeader(native);
   if (header === undefined) return () => {};
   const ends = { _peername: native.remote() ?? {}, _sockname: native.local() ?? {} };
-  // Where net.Socket keeps what it has asked its handle for.
+  // net.Socket caches its handle's addresses in these fields.
   return (socket) => Object.assign(socket, ends, { [kProxyHeader]: () => header });
 }
 

@@ -2,19 +2,19 @@ import type { EngineRequest as Request, EngineResponse as Response } from '../ex
 import { defineOwn } from '../node/message-defaults.ts';
 import { http } from '../node/node-http.ts';
 import { BodylessRequest, EngineRequest } from '../request/request.ts';
-import { kConnection, kLocals, kOver, kTickBytes } from '../node/message-state.ts';
+import { kConnection, kLocals, kReleased, kTickBytes } from '../node/message-state.ts';
 import { EngineResponse } from '../response/response.ts';
 
-// Express gives request and response the prototypes of its app, and those end in Node's. Ours are put in between, once for
-// each such prototype; from then on its messages are the engine's again. docs/design/http.md says how and why.
+// Express sets the prototypes of request and response to its app's, whose chains end in Node's. Ours are inserted before
+// those, once per app prototype; its messages are then the engine's again. Details: docs/design/http.md.
 
 const incoming = http.IncomingMessage.prototype;
 const outgoing = http.ServerResponse.prototype;
 
-/** Puts our prototypes back into the chains of both, where somebody's have taken their place. */
+/** Puts our prototypes back into both chains if an app has replaced them. */
 export function mendPrototypes(request: Request, response: Response): void {
-  // What no message has of its own, and every prototype of ours.
-  if (request[kOver] === undefined) insert(BodylessRequest.prototype, incoming, request);
+  // Fields that every prototype of ours has and no message has itself.
+  if (request[kReleased] === undefined) insert(BodylessRequest.prototype, incoming, request);
   if (response[kTickBytes] === undefined) insert(EngineResponse.prototype, outgoing, response);
 }
 
@@ -29,8 +29,8 @@ function insert(ours: object, nodes: object, message: object): void {
   Reflect.setPrototypeOf(last, ours);
 }
 
-// Express writes `request.res`, replaces the prototypes, and reads `response.locals`, before anything else can see the
-// messages. So the first makes us listen, and the third is when we come in.
+// Express sets `request.res`, replaces the prototypes, and reads `response.locals`, before any other code sees the messages.
+// So the first access installs the `locals` accessor, and the third restores the prototypes.
 Object.defineProperty(EngineRequest.prototype, 'res', {
   configurable: true,
   get: () => undefined,
@@ -57,7 +57,7 @@ function setLocals(this: Response, locals: unknown): void {
     return;
   }
   this[kLocals] = locals;
-  // An app of another copy of Express, mounted in this one, reads it again: that is where we come in again.
+  // A mounted app of another copy of Express reads it again, which restores the prototypes again.
   Object.defineProperty(this, 'locals', ownLocals);
 }
 

@@ -10,13 +10,13 @@ type Handle = object;
 type Detached = Socket & { server: ServingServer; _server: ServingServer; _handle: Handle | null };
 type SocketFunction = (this: Socket, options: object) => void;
 
-/** Whether a request that could be an upgrade is one, as the server's `shouldUpgradeCallback` has it. */
+/** Returns true if the server's `shouldUpgradeCallback` accepts a possible upgrade request. */
 export function isUpgrade(request: EngineRequest, { server }: HttpConnection): boolean {
   request.upgrade = request.method === 'CONNECT' || Boolean(server.shouldUpgradeCallback(request));
   return request.upgrade;
 }
 
-/** Hands the connection over: a real net.Socket on its descriptor, and the bytes that came behind the head. */
+/** Hands over the connection: a real net.Socket on its descriptor, and the bytes after the head. */
 export function upgrade(request: EngineRequest, connection: HttpConnection): void {
   const { native, server } = connection;
   const event = request.method === 'CONNECT' ? 'connect' : 'upgrade';
@@ -46,7 +46,8 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   socket._server = server;
   connection.detached();
   if (isNode26 && event === 'upgrade' && hasBody(request)) {
-    // The body is the request's, and ends before the upgraded protocol begins: Node's own parser and stream know where.
+    // The body belongs to the request and ends before the upgraded protocol begins: Node's own parser and stream handle
+    // that.
     socket.unshift(Buffer.concat([headOf(request), head]));
     server.serveByNode(socket);
     return;
@@ -56,14 +57,14 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   server.emit(event, request, socket, head);
 }
 
-/** By the raw headers: with the others, methods that somebody may have replaced would be called. */
+/** Uses the raw headers: `request.headers` would call methods that user code may have replaced. */
 function hasBody({ rawHeaders }: EngineRequest): boolean {
   return rawHeaders.some(
     (name, at) => at % 2 === 0 && /^(?:content-length|transfer-encoding)$/i.test(name),
   );
 }
 
-/** As the client sent it, but for white space. */
+/** Returns the head as the client sent it, except for white space. */
 function headOf({ method, url, httpVersion, rawHeaders }: EngineRequest): Buffer {
   let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -72,7 +73,7 @@ function headOf({ method, url, httpVersion, rawHeaders }: EngineRequest): Buffer
   return Buffer.from(`${head}\r\n`, 'latin1');
 }
 
-/** Makes a connection that was announced, and of which nothing was read yet, one of Node's own server. */
+/** Moves an announced connection, from which no byte was read, to Node's own server. */
 export function giveToNode(connection: HttpConnection): void {
   const { native, server, existingSocket } = connection;
   if (existingSocket === null || native.bytesRead > 0) return;

@@ -10,18 +10,18 @@ import { WRITE_FLAGS } from './wire.ts';
 
 const { CHUNK, CLOSE, END, RAW, TRAILERS } = WRITE_FLAGS;
 
-/** What all connections of an environment use. */
+/** Shared by all connections of an environment. */
 export interface Engine {
   readonly addon: AddonPort;
   readonly outbox: Outbox;
   readonly pending: Uint32Array;
 }
 
-/** What a server hears from the engine. Each is called in a try of its own; what it throws is an uncaught exception. */
+/** Events of a server. Each is called in its own try; anything it throws becomes an uncaught exception. */
 export interface ServerEvents {
-  /** A connection came. Only with `announceConnections`. */
+  /** A connection was accepted. Only with `announceConnections`. */
   onOpen(connection: Connection): void;
-  /** `body` is a copy: all of it with BODY_COMPLETE, otherwise its first bytes or undefined. */
+  /** `body` is a copy: the complete body with BODY_COMPLETE, otherwise its first bytes or undefined. */
   onRequest(
     connection: Connection,
     sequence: number,
@@ -34,21 +34,24 @@ export interface ServerEvents {
   onBody(connection: Connection, sequence: number, chunk: Buffer): void;
   /** `trailers` is flat: name, value, name, value. */
   onBodyEnd(connection: Connection, sequence: number, trailers: string[]): void;
-  /** Everything written is with the kernel, after `pending` was above 0. */
+  /** The kernel has taken everything written, after `pending` was above 0. */
   onDrain(connection: Connection): void;
-  /** What the connection brings from here on is not understood: each further piece is an error again. */
+  /** The connection can no longer be parsed: each further piece is another error. */
   onClientError(connection: Connection, error: ClientError): void;
-  /** A part of a file has left, or goes no further: `endFile` says how far it came. */
+  /** A part of a file has been sent, or has stopped: `endFile` returns how many bytes were sent. */
   onFile(connection: Connection): void;
   /** Not closed yet. `isInactive`: by the connection's own timeout, not between two requests. */
   onTimeout(connection: Connection, isInactive: boolean): void;
-  /** The client ended its side while answers are due. Only with `allowHalfOpen` or after `announceEnd`; otherwise the connection closes. */
+  /**
+   * The client ended its side while responses are pending. Only with `allowHalfOpen` or after `announceEnd`; otherwise the
+   * connection closes.
+   */
   onEnd?(connection: Connection): void;
-  /** The last event of a connection. `errno` is 0 or what recv or send reported. */
+  /** The last event of a connection. `errno` is 0 or the error of recv or send. */
   onClose(connection: Connection, errno: number): void;
   /** `maxConnections` was reached: a connection was dropped. */
   onDrop(remote: SocketAddress, local: SocketAddress): void;
-  /** Lines of the server's own answers wait; due ones are to be taken at once. */
+  /** Lines of the server's stored responses are queued; due ones must be taken immediately. */
   onLines(areDue: boolean): void;
   /** After `stop()`: the last connection is gone. */
   onStopped(): void;
@@ -56,24 +59,24 @@ export interface ServerEvents {
   onExit(): void;
 }
 
-/** A connection of the engine. Calls on one that is gone do nothing. */
+/** A connection of the engine. Calls on a closed one do nothing. */
 export class Connection {
   readonly server: ServerEvents;
   readonly slot: number;
   readonly generation: number;
-  /** For the layer above. */
+  /** Set by the layer above. */
   owner: unknown = undefined;
   /** `onClose` was called, or the descriptor was given away. */
   closed = false;
   /** `destroy` was called: only `onClose` follows. */
   destroyed = false;
-  /** A request had trailers: from then on Node's parser runs ticks before each request. */
+  /** A request had trailers: after that, Node's parser runs ticks before each request. */
   hadTrailers = false;
-  /** The body of its request came whole, and it has not heard so. */
+  /** The body came whole with its request, and its end has not been emitted. */
   endsBody = false;
   readonly #engine: Engine;
   #addresses: { remote: SocketAddress | undefined; local: SocketAddress | undefined } | undefined;
-  /** Bytes that were not sent when it was destroyed. */
+  /** Bytes unsent when it was destroyed. */
   #lost = 0;
 
   constructor(engine: Engine, server: ServerEvents, slot: number, generation: number) {
@@ -83,20 +86,20 @@ export class Connection {
     this.generation = generation;
   }
 
-  /** Bytes the kernel had not taken when they were last sent; of a connection that was destroyed, those it never took. */
+  /** Bytes the kernel had not taken at the last flush; after destruction, the bytes it never took. */
   get pending(): number {
     return this.destroyed || this.closed ? this.#lost : this.#engine.pending[this.slot]!;
   }
 
-  /** Bytes the kernel has not taken, of all that was written so far. */
+  /** Bytes the kernel has not taken, of everything written so far. */
   get unsent(): number {
     if (!this.destroyed && !this.closed) this.#engine.addon.flush();
     return this.pending;
   }
 
   /**
-   * A whole response: `head` ends in an empty line and has the length of the body. `flags` has END, and CLOSE where the
-   * connection is not kept.
+   * Writes a whole response: `head` ends with an empty line and declares the length of the body. `flags` has END, and CLOSE
+   * if the connection is not kept.
    */
   answer(
     sequence: number,
@@ -107,7 +110,7 @@ export class Connection {
     this.#engine.outbox.answer(this.slot, this.generation, sequence, flags | END, head, body ?? '');
   }
 
-  /** A part of a response, as `flags` describes it. */
+  /** Writes a part of a response, as `flags` describes it. */
   write(
     sequence: number,
     data: string | Uint8Array,
@@ -117,26 +120,26 @@ export class Connection {
     this.#engine.outbox.write(this.slot, this.generation, sequence, flags, data, encoding);
   }
 
-  /** The end of a chunked response, with trailer lines (`name: value`, each ended by CRLF). */
+  /** Ends a chunked response, with trailer lines (`name: value`, each terminated by CRLF). */
   endChunked(sequence: number, trailers: string, flags: number): void {
     const all = flags | (trailers === '' ? CHUNK | END : TRAILERS | END);
     this.write(sequence, trailers, 'latin1', all);
   }
 
   /**
-   * A part of a file, behind everything that was written.
-   * @returns how many of its bytes have left when it is over at once, and undefined while it is under way
+   * Sends a part of a file after everything written so far.
+   * @returns the number of bytes sent if it finished at once, undefined while it is in progress
    */
   sendFile(sequence: number, range: FileRange): number | undefined {
     return this.#engine.addon.sendFile(this.slot, this.generation, sequence, range) ?? undefined;
   }
 
-  /** Ends the part of a file that is under way, if any, and says how many bytes of the last one have left. */
+  /** Ends the part of a file in progress, if any, and returns how many bytes of the last one were sent. */
   endFile(): number {
     return this.#engine.addon.endFile(this.slot, this.generation);
   }
 
-  /** Bytes outside the order of responses, behind everything that was written. */
+  /** Writes bytes outside the order of responses, after everything written so far. */
   writeRaw(data: string | Uint8Array): void {
     this.write(0, data, 'utf8', RAW);
   }
@@ -146,12 +149,12 @@ export class Connection {
     this.write(0, '', 'latin1', RAW | CLOSE);
   }
 
-  /** Offers what was written to the kernel and closes. */
+  /** Offers the written bytes to the kernel and closes. */
   destroy(): void {
     this.#close(false);
   }
 
-  /** As `destroy`, with a reset. */
+  /** Like `destroy`, with a reset. */
   reset(): void {
     this.#close(true);
   }
@@ -162,7 +165,7 @@ export class Connection {
     this.destroyed = true;
   }
 
-  /** Nothing more is read. A piece of the body that was read already may still come, and so may requests. */
+  /** Stops reading. A piece of the body that was read already may still arrive, and so may requests. */
   pause(): void {
     this.#engine.addon.pause(this.slot, this.generation);
   }
@@ -171,34 +174,34 @@ export class Connection {
     this.#engine.addon.resume(this.slot, this.generation);
   }
 
-  /** Whether it keeps the loop alive while it is read. Bytes that are to be sent do in any case. */
+  /** Sets if reading keeps the loop alive. Unsent bytes always do. */
   setReferenced(isReferenced: boolean): void {
     this.#engine.addon.setReferenced(this.slot, this.generation, isReferenced);
   }
 
-  /** Reads the rest of the request's body, or of what is refused, and drops it; no events are emitted for it. */
+  /** Reads and drops the rest of the request's body, or of a refused request; no events are emitted for it. */
   discardBody(): void {
     this.#engine.addon.discardBody(this.slot, this.generation);
   }
 
-  /** `onEnd` comes without `allowHalfOpen` too: what is held here leaves then. */
+  /** Has `onEnd` called without `allowHalfOpen` too: bytes held in JavaScript are sent then. */
   announceEnd(): void {
     this.#engine.addon.announceEnd(this.slot, this.generation);
   }
 
-  /** Makes an uncaught exception of `error` at once, and goes on: others wait in the same tick. */
+  /** Raises `error` as an uncaught exception at once and continues: other connections wait in the same tick. */
   report(error: unknown): void {
     this.#engine.addon.report(error);
   }
 
-  /** Gives the descriptor away, with what was read behind the head. Undefined when the connection is gone. */
+  /** Gives away the descriptor, with the bytes read after the head. Undefined if the connection is gone. */
   detach(): { fd: number; head: Buffer } | undefined {
     const detached = this.#engine.addon.detach(this.slot, this.generation) ?? undefined;
     if (detached !== undefined) this.closed = true;
     return detached;
   }
 
-  /** Calls `onTimeout` after so many ms without activity; 0 is off. */
+  /** Calls `onTimeout` after this many ms without activity; 0 is off. */
   setTimeout(timeoutMs: number): void {
     this.#engine.addon.setTimeout(this.slot, this.generation, timeoutMs);
   }
@@ -211,7 +214,7 @@ export class Connection {
     this.#engine.addon.setKeepAlive(this.slot, this.generation, isOn, initialDelaySeconds);
   }
 
-  /** Undefined for a Unix socket, as with Node, or when the connection is gone. */
+  /** Undefined for a Unix socket, as in Node, and if the connection is gone. */
   remote(): SocketAddress | undefined {
     return this.#addresses === undefined
       ? ofNetwork(this.#engine.addon.remote(this.slot, this.generation))
@@ -224,12 +227,11 @@ export class Connection {
       : this.#addresses.local;
   }
 
-  /** Its addresses are known from here on, when it is gone, too. */
+  /** Caches the addresses, so that they are available after the connection is gone. */
   keepAddresses(): void {
     this.#addresses ??= { remote: this.remote(), local: this.local() };
   }
 
-  /** What its proxy has said. */
   proxyHeader(): AddonProxyHeader | undefined {
     return this.#engine.addon.proxyHeader(this.slot, this.generation) ?? undefined;
   }

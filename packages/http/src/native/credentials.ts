@@ -1,10 +1,10 @@
 import { loadAddon } from '../../native.cjs';
 
-/** What shows who is asking, as the engine sees it. */
+/** Headers and cookies that identify a client, from the engine's lists. */
 export interface Credentials {
-  /** Headers, in lower case. */
+  /** Header names in lower case. */
   readonly headers: readonly string[];
-  /** How the names of cookies begin that do not. */
+  /** Prefixes of cookie names that do not identify a client. */
   readonly analyticsCookies: readonly string[];
 }
 

@@ -1,12 +1,12 @@
 type Headers = Record<string, string | string[]>;
 
-/** The headers of a request. Requests with the same bytes may share one: it is not to be changed. */
+/** The headers of a request. Requests with the same bytes may share one: it must not be changed. */
 export class HeaderBlock {
-  /** Name, value, name, value, as they came. */
+  /** Name, value, name, value, as received. */
   readonly raw: readonly string[];
-  /** What is derived from the block, kept with it by whoever derives it. */
+  /** The parsed headers, stored by the code that derives them. */
   headers: Headers | undefined = undefined;
-  /** Whether later requests may have it too. */
+  /** True if later requests may share it. */
   readonly isKept: boolean;
 
   constructor(raw: readonly string[], isKept: boolean) {

@@ -3,7 +3,7 @@ import type { SharedMemory } from './memory.ts';
 import type { Tables } from './tables.ts';
 import { ENTRY, HEADER, PAIR, REQUEST } from './wire.ts';
 
-// Constants of this module, which V8 folds; it loads those of another module each time.
+// Destructured, because V8 folds constants of the same module, and loads another module's each time.
 const { URL, URL_OFFSET, URL_LENGTH, BLOCK, BLOCK_OFFSET, BLOCK_LENGTH } = REQUEST;
 const { HEADER_COUNT, HEADERS } = REQUEST;
 const { IS_KNOWN, NUMBER_SHIFT } = ENTRY;
@@ -12,10 +12,10 @@ const { FIRST_MASK, SECOND_SHIFT } = PAIR;
 
 type FastBuffer = Buffer & { latin1Slice(start: number, end: number): string };
 
-/** Above this values are copied out one by one: a slice of a string keeps all of it. */
+/** Values of longer blocks are copied out one by one: a slice of a string keeps the whole string alive. */
 const LONG_BLOCK = 2048;
 
-/** Makes strings and buffers of what the engine wrote, and keeps what it says it will refer to. */
+/** Creates strings and buffers from the engine's bytes, and keeps those that the engine will refer to. */
 export class Inbox {
   readonly #records: Uint32Array;
   readonly #input: FastBuffer;
@@ -31,7 +31,7 @@ export class Inbox {
     this.#lowerNames = tables.lowerNames;
   }
 
-  /** Of the request whose record begins at `at`. */
+  /** Returns the URL of the request whose record begins at `at`. */
   url(at: number): string {
     const records = this.#records;
     const entry = records[at + URL]!;
@@ -42,7 +42,7 @@ export class Inbox {
     return url;
   }
 
-  /** Of the request whose record begins at `at`. */
+  /** Returns the header block of the request whose record begins at `at`. */
   block(at: number): HeaderBlock {
     const records = this.#records;
     const entry = records[at + BLOCK]!;
@@ -55,7 +55,7 @@ export class Inbox {
     return block;
   }
 
-  /** Names and values of a block that begins at `offset`; their places are in the records from `at` on. */
+  /** Returns names and values of the block at `offset`; their positions are in the records from `at` on. */
   headers(offset: number, length: number, count: number, at: number): string[] {
     const records = this.#records;
     const input = this.#input;
@@ -83,7 +83,7 @@ export class Inbox {
     return this.#input.latin1Slice(offset, offset + length);
   }
 
-  /** A copy: the engine writes over its own. */
+  /** Returns a copy: the engine overwrites its own. */
   bytes(offset: number, length: number): Buffer {
     const bytes = Buffer.allocUnsafe(length);
     this.#input.copy(bytes, 0, offset, offset + length);

@@ -1,4 +1,4 @@
-export type { AnswerLog } from './answer-log.ts';
+export type { LineLog } from './line-log.ts';
 export { Connection, type ServerEvents } from './connection.ts';
 export { credentials } from './credentials.ts';
 export { HeaderBlock } from './header-block.ts';

@@ -3,7 +3,7 @@ import { COMMAND, OUTSTANDING } from './wire.ts';
 const COMMANDS = 4096;
 const MEBIBYTE = 1024 * 1024;
 
-/** The memory the engine and JavaScript share. The kernel gives pages as they are touched, so most of it costs nothing. */
+/** Memory shared by the engine and JavaScript. The kernel maps pages on first use, so most of it costs nothing. */
 export interface SharedMemory {
   readonly records: Uint32Array;
   readonly input: Buffer;

@@ -2,7 +2,7 @@ import type { Port as AddonPort } from '../../native.cjs';
 import type { SharedMemory } from './memory.ts';
 import { COMMAND, OUTSTANDING, PAIR, WRITE_FLAGS } from './wire.ts';
 
-// Constants of this module, which V8 folds; it loads those of another module each time.
+// Destructured, because V8 folds constants of the same module, and loads another module's each time.
 const { WRITTEN, UNWATCHED, FIRST_COMMAND } = OUTSTANDING;
 const { ACTION_AND_FLAGS, SLOT, GENERATION, SEQUENCE, OFFSET, LENGTH, WORDS, WRITE } = COMMAND;
 const { SECOND_SHIFT } = PAIR;
@@ -13,12 +13,12 @@ type FastBuffer = Buffer & {
   utf8Write(text: string, offset: number, length?: number): number;
 };
 
-/** From here on bytes are sent from where they lie. */
+/** From this size, bytes are sent without copying. */
 const LARGE = 16 * 1024;
-/** The most bytes a character of a string takes in UTF-8. */
-const WIDEST = 3;
+/** Max bytes of a string's character in UTF-8. */
+const MAX_UTF8_BYTES = 3;
 
-/** Where responses are written: the engine takes them from shared memory, without a call. */
+/** Queue of responses: the engine takes them from shared memory, without a call. */
 export class Outbox {
   readonly #addon: AddonPort;
   readonly #commands: Uint32Array;
@@ -35,7 +35,7 @@ export class Outbox {
     this.#size = memory.output.length;
   }
 
-  /** A head and a body, which leave together. */
+  /** Writes a head and a body, which are sent together. */
   answer(
     slot: number,
     generation: number,
@@ -45,17 +45,17 @@ export class Outbox {
     body: string | Uint8Array,
   ): void {
     const isText = typeof body === 'string';
-    const most = head.length + (isText ? body.length * WIDEST : body.byteLength);
-    if (most > this.#size / 2 || (!isText && body.byteLength >= LARGE)) {
+    const maxBytes = head.length + (isText ? body.length * MAX_UTF8_BYTES : body.byteLength);
+    if (maxBytes > this.#size / 2 || (!isText && body.byteLength >= LARGE)) {
       this.write(slot, generation, sequence, 0, head, 'latin1');
       this.write(slot, generation, sequence, flags, body, 'utf8');
       return;
     }
-    const start = this.#room(most);
+    const start = this.#room(maxBytes);
     const output = this.#output;
     let end = start + output.latin1Write(head, start, head.length);
     if (isText) {
-      end += output.utf8Write(body, end, most);
+      end += output.utf8Write(body, end, maxBytes);
     } else {
       output.set(body, end);
       end += body.byteLength;
@@ -75,7 +75,7 @@ export class Outbox {
       const { byteLength } = data;
       if (byteLength >= LARGE) {
         this.#addon.write(slot, generation, sequence, flags, data);
-        // Its end may wait in the kernel for more: see `cork.rs`.
+        // The kernel may hold back its last packet for more data: see `cork.rs`.
         if ((flags & END) === 0) this.#watch();
         return;
       }
@@ -86,16 +86,16 @@ export class Outbox {
     }
     const isLatin1 = encoding === 'latin1' || encoding === 'binary';
     const isUtf8 = encoding === undefined || encoding === 'utf8' || encoding === 'utf-8';
-    const most = isLatin1 ? data.length : data.length * WIDEST;
-    if ((!isLatin1 && !isUtf8) || most >= LARGE * WIDEST) {
+    const maxBytes = isLatin1 ? data.length : data.length * MAX_UTF8_BYTES;
+    if ((!isLatin1 && !isUtf8) || maxBytes >= LARGE * MAX_UTF8_BYTES) {
       this.write(slot, generation, sequence, flags, Buffer.from(data, encoding), undefined);
       return;
     }
-    const start = this.#room(most);
+    const start = this.#room(maxBytes);
     const output = this.#output;
     const length = isLatin1
       ? output.latin1Write(data, start, data.length)
-      : output.utf8Write(data, start, most);
+      : output.utf8Write(data, start, maxBytes);
     this.#command(slot, generation, sequence, flags, start, start + length);
   }
 
@@ -103,10 +103,10 @@ export class Outbox {
     if (Atomics.load(this.#commands, UNWATCHED) !== 0) this.#addon.watch();
   }
 
-  /** Where the next bytes go, after what waits was sent if they would not fit. */
+  /** Returns the offset of the next bytes; flushes queued bytes if they would not fit. */
   #room(bytes: number): number {
     const words = this.#commands[WRITTEN]!;
-    // The engine has taken what was there.
+    // The engine has taken all commands.
     if (words === FIRST_COMMAND) this.#used = 0;
     if (this.#used + bytes > this.#size || words > this.#lastCommand) {
       this.#addon.flush();
@@ -132,7 +132,7 @@ export class Outbox {
     commands[at + OFFSET] = start;
     commands[at + LENGTH] = end - start;
     this.#used = end;
-    // From here on, another thread may take it: see `sender.rs`.
+    // After this store, another thread may take it: see `sender.rs`.
     Atomics.store(commands, WRITTEN, at + WORDS);
     this.#watch();
   }

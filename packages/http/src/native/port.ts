@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { loadAddon, type Addon, type Port as AddonPort } from '../../native.cjs';
-import { AnswerLog } from './answer-log.ts';
+import { LineLog } from './line-log.ts';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
 import { allocate, type SharedMemory } from './memory.ts';
@@ -25,38 +25,40 @@ import {
   TIMEOUT,
 } from './wire.ts';
 
-// What is read of every record, as constants of this module: V8 folds those, and loads one of another module each time.
+// Fields read of every record, destructured because V8 folds constants of the same module, and loads another module's each
+// time.
 const { KIND_AND_LENGTH, SLOT, GENERATION, SERVER } = RECORD;
 const { SEQUENCE, METHOD_AND_FLAGS, BODY_OFFSET, BODY_LENGTH } = REQUEST;
 const { TRAILER_COUNT } = BODY_END;
 const { FIRST_MASK, SECOND_SHIFT } = PAIR;
 const { REQUEST: A_REQUEST, BODY: A_BODY, BODY_END: A_BODY_END, ERROR: AN_ERROR } = KIND;
 
-// Tests replace the clocks of a process.
+// Bound early, because tests replace the clocks of a process.
 const now = performance.now.bind(performance);
 
 const DEFAULT_BACKLOG = 511;
 
-/** After so long what was answered leaves, and ticks and promises run, before further records are read. */
+/** After this time, finished responses are sent, and ticks and promises run, before further records are read. */
 const PART_MS = 1;
 
-/** A record has the flags of a request above its method. */
+/** In a record, the request's flags are above its method. */
 const WHOLE = REQUEST_FLAGS.BODY_COMPLETE << SECOND_SHIFT;
 
 let inLoop: Port | undefined;
 let threaded: Port | undefined;
 
 /**
- * The engine of this environment, made when it is first asked for: the one in the loop, or the one with a thread.
+ * Returns the engine of this environment, made on the first call: the one in the loop, or the one with a thread.
  *
- * @throws Where no addon loads, or a system call of the start fails ({@link startErrno}); the message is one clause that says why.
+ * @throws If no addon loads, or a system call of the start fails ({@link startErrno}); the message is one clause with the
+ *   reason.
  */
 export function openPort(isThreaded = false): Port {
   if (isThreaded) return (threaded ??= new Port(loadAddon(), true));
   return (inLoop ??= new Port(loadAddon(), false));
 }
 
-/** The number of the system's error that kept an engine from starting; `undefined` for any other error. */
+/** Returns the errno that kept an engine from starting; `undefined` for any other error. */
 export function startErrno(error: unknown): number | undefined {
   const number = /^errno (\d+)$/.exec((error as Error).message)?.[1];
   return number === undefined ? undefined : Number(number);
@@ -72,9 +74,9 @@ export class Port {
   readonly #references: References;
   readonly #servers: (NativeServer | undefined)[] = [];
   readonly #connections: (Connection | undefined)[] = [];
-  /** Where the record behind the current one begins. */
+  /** Index of the record after the current one. */
   #next = 0;
-  /** Where reading goes on when bodies are ended before, otherwise 0. */
+  /** Index where reading continues after bodies are ended, otherwise 0. */
   #resumeAt = 0;
   /** Bodies that came whole with their requests: connection, sequence. */
   readonly #whole: (Connection | number)[] = [];
@@ -88,14 +90,14 @@ export class Port {
     this.#references = new References(this.#addon);
     const outbox = new Outbox(this.#addon, memory);
     this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
-    // Responses given in the turn of the loop that ends the process.
+    // Sends the responses made in the turn of the loop that ends the process.
     process.on('exit', () => {
       this.#addon.flush();
       for (const server of this.#servers) server?.events.onExit();
     });
   }
 
-  /** Listens, with `proxies` for their connections alone. A negative number is the error's. */
+  /** Listens; `proxies` applies to its connections only. Returns a negative errno on failure. */
   listen(
     options: ListenOptions,
     settings: ServerSettings,
@@ -108,7 +110,7 @@ export class Port {
     return this.#serverOf(number, settings, events);
   }
 
-  /** A server that is given its connections, by `adopt`. A negative number is the error's. */
+  /** Creates a server that gets its connections through `adopt`. Returns a negative errno on failure. */
   serve(
     settings: ServerSettings,
     events: ServerEvents,
@@ -119,25 +121,29 @@ export class Port {
 
   #serverOf(number: number, settings: ServerSettings, events: ServerEvents): NativeServer | number {
     if (number < 0) return number;
-    const log = new AnswerLog(this.#addon, this.#memory.commands, number);
+    const log = new LineLog(this.#addon, this.#memory.commands, number);
     const port = { addon: this.#addon, references: this.#references };
     const server = new NativeServer(port, number, settings, { events, log });
     this.#servers[number] = server;
     return server;
   }
 
-  /** The time of the last drop of answers, of all servers and threads of the process. */
+  /** Returns the time of the last drop of stored responses, of all servers and threads of the process. */
   ticket(): number {
     return this.#addon.ticket();
   }
 
-  /** Sends what was written. The loop does it by itself before it sleeps. */
+  /** Sends written bytes. The loop flushes by itself before it sleeps. */
   flush(): void {
     this.#addon.flush();
   }
 
-  /** Reads records, and says how far: what is left comes in a call of its own. */
+  /**
+   * Reads records and returns the index reached: the rest comes in another call. Without words it only returns the index, which was
+   * lost with the exception of a tick.
+   */
   #read(from: number, words: number): number {
+    if (words === 0) return this.#next;
     this.#next = this.#resumeAt || from;
     this.#resumeAt = 0;
     const until = now() + PART_MS;
@@ -163,14 +169,14 @@ export class Port {
       const start = records[at + KIND_AND_LENGTH]!;
       const kind = start & FIRST_MASK;
       const slot = records[at + SLOT]!;
-      // As with Node ticks and promises run behind a piece of a body, before and behind trailers, before what comes next of
-      // its connection, and from the first trailers on before each request.
+      // Like Node, drain ticks and promises after each body chunk, around trailers, before the connection's next record,
+      // and, once trailers were seen, before every request.
       const known = this.#connections[slot];
       if (slot === bodySlot || known?.endsBody) return;
       if (kind === A_REQUEST && slot === lastSlot && known?.hadTrailers) return;
       const hasTrailers = kind === A_BODY_END && records[at + TRAILER_COUNT]! > 0;
       if (hasTrailers && slot === lastSlot) return;
-      // What was good before is answered before an error ends the connection, also by a handler that needs a tick.
+      // Valid requests get their responses before an error ends the connection, including from a handler that needs a tick.
       if (kind === AN_ERROR && isAnyGood) return;
       this.#next = at + (start >>> SECOND_SHIFT);
       if (kind === A_REQUEST) {
@@ -183,11 +189,11 @@ export class Port {
         if (kind === A_BODY || hasTrailers) bodySlot = slot;
       }
       lastSlot = slot;
-      // As with Node nothing runs between the requests of one piece, however long their handlers take.
+      // As in Node, nothing runs between the requests of one piece, however long their handlers take.
       const isLast = this.#next >= words || records[this.#next + SLOT] !== slot;
       if (isLast && now() >= until) break;
     }
-    // A call of its own, behind ticks and promises.
+    // Ends the bodies in another call, after ticks and promises.
     if (this.#whole.length > 0 && this.#next === words) {
       this.#resumeAt = words;
       this.#next = at;
@@ -195,8 +201,8 @@ export class Port {
   }
 
   /**
-   * Ticks and promises have run behind bodies that came whole: they are complete.
-   * @returns whether ticks and promises run before the next request too, as one of the connections has had trailers
+   * Ends the bodies that came whole: ticks and promises have run since.
+   * @returns true if ticks and promises must run before the next request too, as one of the connections has had trailers
    */
   #endBodies(): boolean {
     const whole = this.#whole;
@@ -216,7 +222,7 @@ export class Port {
     const connection = this.#connection(records, at);
     const sequence = records[at + SEQUENCE]!;
     let methodAndFlags = records[at + METHOD_AND_FLAGS]!;
-    // What is to be kept is kept, even when the connection is gone by now.
+    // Kept entries must be stored even if the connection is gone.
     const url = this.#inbox.url(at);
     const block = this.#inbox.block(at);
     if (connection.destroyed || connection.closed) return;
@@ -291,7 +297,7 @@ export class Port {
   #trailers(records: Uint32Array, at: number): string[] {
     const count = records[at + TRAILER_COUNT]!;
     if (count === 0) return [];
-    // Its last value ends where the block does, but for the line ends.
+    // The last value ends at the end of the block, except for the line ends.
     const first = at + BODY_END.TRAILERS;
     const last = first + (count - 1) * HEADER.WORDS;
     const length = records[last + HEADER.VALUE_OFFSET]! + records[last + HEADER.VALUE_LENGTH]!;

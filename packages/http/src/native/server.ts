@@ -1,6 +1,6 @@
 import type { Port as AddonPort } from '../../native.cjs';
 import type { References } from './references.ts';
-import type { AnswerLog } from './answer-log.ts';
+import type { LineLog } from './line-log.ts';
 import type { ServerEvents } from './connection.ts';
 import type { Fill, ServerSettings, SocketAddress } from './types.ts';
 
@@ -10,18 +10,17 @@ export interface ServingPort {
   readonly references: References;
 }
 
-/** Who hears of its connections, and of its lines. */
+/** Receives the events of its connections, and its lines. */
 export interface ServerOwner {
   readonly events: ServerEvents;
-  readonly log: AnswerLog;
+  readonly log: LineLog;
 }
 
-/** A server that listens. */
 export class NativeServer {
   readonly number: number;
   readonly events: ServerEvents;
-  /** The lines of what it answers by itself. */
-  readonly log: AnswerLog;
+  /** The lines of the server's stored responses. */
+  readonly log: LineLog;
   readonly #addon: AddonPort;
   readonly #references: References;
   #settings: ServerSettings;
@@ -43,13 +42,13 @@ export class NativeServer {
     return address === null || address.family !== '' ? address : address.address;
   }
 
-  /** Deadlines that are running follow. */
+  /** Running deadlines are adjusted. */
   configure(settings: Partial<ServerSettings>): void {
     this.#settings = { ...this.#settings, ...settings };
     this.#addon.configure(this.number, this.#settings);
   }
 
-  /** Takes no new connections. Those that are there go on; `onStopped` follows the last. */
+  /** Stops accepting. Existing connections continue; `onStopped` follows the last. */
   stop(): void {
     if (!this.#isListening) return;
     this.unref();
@@ -57,7 +56,7 @@ export class NativeServer {
     this.#addon.stop(this.number);
   }
 
-  /** Closes connections between two requests, and `withUnused` those that have sent nothing. */
+  /** Closes connections between two requests; with `withUnused`, also those that have sent nothing. */
   closeIdle(withUnused: boolean): void {
     this.#addon.closeIdle(this.number, withUnused);
   }
@@ -71,23 +70,22 @@ export class NativeServer {
   }
 
   /**
-   * From now on the server may answer by itself, out of a store of its own or, with `isShared`, of its address. It ends with
-   * `stop`.
+   * Lets the engine send stored responses, from a store of the server's own or, with `isShared`, of its address. `stop` ends it.
    */
-  openAnswers(maxBytes: number, isShared: boolean): void {
+  openStore(maxBytes: number, isShared: boolean): void {
     this.#addon.openAnswers(this.number, maxBytes, isShared);
   }
 
-  closeAnswers(): void {
+  closeStore(): void {
     this.#addon.closeAnswers(this.number);
   }
 
-  /** Keeps an answer to GET and HEAD requests, which are then not reported. Returns one of `OUTCOME`. */
+  /** Stores a response for GET and HEAD requests, which are then not reported. Returns one of `OUTCOME`. */
   keep(fill: Fill): number {
     return this.#addon.keep(this.number, fill);
   }
 
-  /** Counts an answer that was not handed over. */
+  /** Counts a response that was not passed to the engine. */
   countOutcome(outcome: number): void {
     this.#addon.countOutcome(this.number, outcome);
   }
@@ -100,16 +98,16 @@ export class NativeServer {
     this.#addon.dropTags(this.number, tags as string[]);
   }
 
-  clearAnswers(): void {
+  clearStore(): void {
     this.#addon.clearAnswers(this.number);
   }
 
-  /** In the order of `ANSWER_COUNT`; empty without a store. */
-  answerCounts(): readonly number[] {
+  /** Returns counts in the order of `ANSWER_COUNT`; empty without a store. */
+  storeCounts(): readonly number[] {
     return this.#addon.answerCounts(this.number);
   }
 
-  /** Serves a connection that was accepted elsewhere, on a copy of its descriptor. False when no descriptor is left. */
+  /** Serves a connection accepted elsewhere, on a copy of its descriptor. Returns false if descriptors are exhausted. */
   adopt(fd: number): boolean {
     return this.#addon.adopt(this.number, fd);
   }

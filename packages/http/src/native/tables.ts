@@ -1,9 +1,9 @@
 import type { tables } from '../../native.cjs';
 
-/** Lists by the number that crosses. */
+/** Lists indexed by the numbers in records. */
 export interface Tables {
   readonly methods: readonly string[];
-  /** In their usual spelling; number 0 is none. */
+  /** In their usual spelling; number 0 is unused. */
   readonly names: readonly string[];
   readonly lowerNames: readonly string[];
   readonly codes: readonly string[];

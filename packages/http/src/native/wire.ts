@@ -1,54 +1,54 @@
 // Generated from crates/http_engine/src/wire.rs by scripts/wire.mjs: change it there, and run npm run wire.
 
-/** What a record is about: the first number of its first word. */
+/** The kind of a record: the first number of its first word. */
 export const KIND = {
-  /** A connection came. */
+  /** A connection was opened. */
   OPEN: 1,
-  /** A request, with what there is of its body. */
+  /** A request, with the available part of its body. */
   REQUEST: 2,
   /** A piece of a body. */
   BODY: 3,
   /** A body is complete. */
   BODY_END: 4,
-  /** The kernel has taken everything that was written. */
+  /** The kernel has taken all written bytes. */
   DRAIN: 5,
-  /** What a client sent cannot be parsed, or took too long. */
+  /** A client's input cannot be parsed, or took too long. */
   ERROR: 6,
-  /** A connection has been inactive for as long as it may be. */
+  /** A connection has reached its inactivity limit. */
   TIMEOUT: 7,
-  /** A connection is gone. */
+  /** A connection is closed. */
   CLOSE: 8,
   /** A connection was dropped, because their number is at its limit. */
   DROP: 9,
-  /** The last connection of a server that was stopped is gone. */
+  /** The last connection of a stopped server is closed. */
   STOPPED: 10,
-  /** A client ended its side while answers are due. */
+  /** A client ended its side while responses are due. */
   END: 11,
-  /** Lines of the engine's own answers wait. */
+  /** Log lines of the engine's own responses are waiting. */
   LINES: 12,
-  /** A part of a file has left, or goes no further. */
+  /** A file range was sent, or cannot continue. */
   FILE: 13,
 } as const;
 
 /** A word of two numbers. */
 export const PAIR = {
-  /** Masks the first. */
+  /** Mask of the first. */
   FIRST_MASK: 255,
-  /** The bits by which the second is shifted. */
+  /** Shift of the second, in bits. */
   SECOND_SHIFT: 8,
 } as const;
 
-/** How every record begins. */
+/** The start of every record. */
 export const RECORD = {
   /** A pair: its kind and its length in words. */
   KIND_AND_LENGTH: 0,
   /** The connection's slot. */
   SLOT: 1,
-  /** Which of the connections that have had the slot. */
+  /** The slot's generation, which identifies the connection. */
   GENERATION: 2,
   /** The server's number. */
   SERVER: 3,
-  /** Where the words of its kind begin. */
+  /** Start of the words of its kind. */
   WORDS: 4,
 } as const;
 
@@ -60,31 +60,31 @@ export const REQUEST = {
   METHOD_AND_FLAGS: 5,
   /** The URL's entry in the owner's table. */
   URL: 6,
-  /** Where the URL lies, unless its entry is known. */
+  /** Offset of the URL, unless its entry is known. */
   URL_OFFSET: 7,
-  /** Its bytes. */
+  /** Length of the URL in bytes. */
   URL_LENGTH: 8,
   /** The header block's entry in the owner's table. */
   BLOCK: 9,
-  /** Where the header block lies, unless its entry is known. */
+  /** Offset of the header block, unless its entry is known. */
   BLOCK_OFFSET: 10,
-  /** Its bytes. */
+  /** Length of the header block in bytes. */
   BLOCK_LENGTH: 11,
-  /** How many headers follow, unless the block's entry is known. */
+  /** Number of headers that follow, unless the block's entry is known. */
   HEADER_COUNT: 12,
-  /** Where the first bytes of the body lie. */
+  /** Offset of the first bytes of the body. */
   BODY_OFFSET: 13,
-  /** How many there are. */
+  /** Number of these bytes. */
   BODY_LENGTH: 14,
-  /** Where the headers begin. */
+  /** Start of the headers. */
   HEADERS: 15,
 } as const;
 
-/** An entry in one of the owner's tables; 0 is none. */
+/** An entry in one of the owner's tables; 0 for none. */
 export const ENTRY = {
-  /** The owner has it. Otherwise its bytes come along, and the owner keeps what it makes of them. */
+  /** Set if the owner has it. Otherwise the record includes its bytes, and the owner keeps the result of parsing them. */
   IS_KNOWN: 1,
-  /** The bits by which its number is shifted. */
+  /** Shift of its number, in bits. */
   NUMBER_SHIFT: 1,
 } as const;
 
@@ -92,15 +92,15 @@ export const ENTRY = {
 export const HEADER = {
   /** A pair: the number of a known name, or 0, and the length of the name. */
   NAME: 0,
-  /** Where the name lies. */
+  /** Offset of the name. */
   NAME_OFFSET: 1,
-  /** Where the value lies. */
+  /** Offset of the value. */
   VALUE_OFFSET: 2,
-  /** Its bytes. */
+  /** Length of the value in bytes. */
   VALUE_LENGTH: 3,
-  /** Where the next one begins. */
+  /** Size of a header in words. */
   WORDS: 4,
-  /** In the word of the name: a known one is written in lower case. */
+  /** Flag in the word of the name: a known name is written in lower case. */
   LOWER_CASE: 2147483648,
 } as const;
 
@@ -108,9 +108,9 @@ export const HEADER = {
 export const BODY = {
   /** The request's number on the connection. */
   SEQUENCE: 4,
-  /** Where it lies. */
+  /** Offset of the piece. */
   OFFSET: 5,
-  /** Its bytes. */
+  /** Its length in bytes. */
   LENGTH: 6,
 } as const;
 
@@ -118,29 +118,29 @@ export const BODY = {
 export const BODY_END = {
   /** The request's number on the connection. */
   SEQUENCE: 4,
-  /** Where the block of trailers lies. */
+  /** Offset of the block of trailers. */
   BLOCK_OFFSET: 5,
-  /** How many follow. */
+  /** Number of trailers that follow. */
   TRAILER_COUNT: 6,
-  /** Where the trailers begin. */
+  /** Start of the trailers. */
   TRAILERS: 7,
 } as const;
 
 /** Words of an error. */
 export const ERROR = {
-  /** Which of the tables' problems it is. */
+  /** Index of the problem in the tables. */
   PROBLEM: 4,
-  /** How many bytes were parsed. */
+  /** Number of bytes parsed. */
   BYTES_PARSED: 5,
-  /** Where the bytes lie among which the error is. */
+  /** Offset of the bytes that contain the error. */
   PACKET_OFFSET: 6,
-  /** How many there are. */
+  /** Number of these bytes. */
   PACKET_LENGTH: 7,
   /** The refused request's number on the connection. */
   PLACE: 8,
-  /** Where the record ends. */
+  /** Size of the record in words. */
   WORDS: 9,
-  /** What is wrong is not about a request behind others. */
+  /** The error does not concern a request after others. */
   NO_PLACE: 4294967295,
 } as const;
 
@@ -150,55 +150,55 @@ export const TIMEOUT = {
   IS_INACTIVE: 4,
 } as const;
 
-/** Words of a connection's end. */
+/** Words of a closed connection. */
 export const CLOSE = {
-  /** What recv or send reported, or 0. */
+  /** The error of recv or send, or 0. */
   ERRNO: 4,
 } as const;
 
 /** Words of a dropped connection. */
 export const DROP = {
-  /** Where the text lies: both ends as `address port`, remote NUL local. */
+  /** Offset of the text: both ends as `address port`, remote NUL local. */
   TEXT_OFFSET: 4,
-  /** Its bytes. */
+  /** Its length in bytes. */
   TEXT_LENGTH: 5,
 } as const;
 
-/** Words of a note that lines wait. */
+/** Words of the record of waiting log lines. */
 export const LINES = {
-  /** 1: they are to be taken at once; 0: before long. */
+  /** 1: the owner should take them at once; 0: before long. */
   ARE_DUE: 4,
 } as const;
 
-/** Words of the line of an answer that the owner has given. Its texts follow those of the line before. */
+/** Words of the log line of a response made by the owner. Its texts follow those of the line before. */
 export const OWNERS_LINE = {
   /** A pair: 1 for HEAD, 0 for GET, and the status. */
   IS_HEAD_AND_STATUS: 0,
-  /** Microseconds. */
+  /** Response time in microseconds. */
   TOOK: 1,
   /** Bytes of the target, which is printable. */
   URL_LENGTH: 2,
-  /** Bytes of the id behind it, 0 for none. */
+  /** Bytes of the id after it, 0 for none. */
   ID_LENGTH: 3,
-  /** Where the next one begins. */
+  /** Size of a line in words. */
   WORDS: 4,
 } as const;
 
-/** What the owner has to know once such lines are written. */
+/** News for the owner after such lines are written. */
 export const OWNERS_NEWS = {
-  /** So many wait that they are to be taken at once, which it has not heard. */
+  /** So many wait that the owner should take them at once; it has not been notified yet. */
   DUE: 1,
-  /** So many wait that it has to write its lines itself until it takes some. */
+  /** So many wait that the owner must write its lines itself until it takes some. */
   FULL: 2,
 } as const;
 
 /** Flags of a request. */
 export const REQUEST_FLAGS = {
-  /** It has no body. */
+  /** No body. */
   BODY_NONE: 1,
-  /** All of its body came with it. */
+  /** The record contains the whole body. */
   BODY_COMPLETE: 2,
-  /** Its body comes in chunks. */
+  /** A chunked body. */
   BODY_CHUNKED: 4,
   /** The client wants to keep the connection. */
   KEEP_ALIVE: 8,
@@ -216,41 +216,41 @@ export const REQUEST_FLAGS = {
   HOST_MISSING: 512,
 } as const;
 
-/** The words before the commands, which a thread beside the owner's may look at without the engine's lock. */
+/** The words before the commands, which a thread beside the owner's may read without the engine's lock. */
 export const OUTSTANDING = {
-  /** Where the commands end. The owner moves it, with every command. */
+  /** End of the commands. The owner moves it, with every command. */
   WRITTEN: 0,
-  /** Where those begin that nobody has taken. The engine moves it; both go back only while the owner waits for the engine. */
+  /** Start of the commands not yet taken. Written by the engine; both are reset only while the owner waits for the engine. */
   TAKEN: 1,
-  /** 1 while nobody checks for what is written: a writer then has to report it. */
+  /** 1 while no thread checks for writes: a writer must then report them. */
   UNWATCHED: 2,
-  /** How often the owner's thread has had something taken. */
+  /** Number of flushes by the owner's thread. */
   FLUSHES: 3,
-  /** 1 while the kernel keeps ends of packets that only a flush sends. */
+  /** 1 while the kernel holds back partial packets that only a flush sends. */
   CORKED: 4,
-  /** How many servers' lines wait: the owner takes them before it writes one that comes later. */
+  /** Number of servers with waiting lines: the owner takes them before it writes a later one. */
   LINES: 5,
-  /** Where the commands begin. */
+  /** Start of the commands. */
   FIRST_COMMAND: 6,
 } as const;
 
 /** Words of a command. */
 export const COMMAND = {
-  /** A pair: what to do and its flags. */
+  /** A pair: the action and its flags. */
   ACTION_AND_FLAGS: 0,
   /** The connection's slot. */
   SLOT: 1,
-  /** Which of the connections that have had the slot. */
+  /** The slot's generation, which identifies the connection. */
   GENERATION: 2,
-  /** The number of the request that is answered. */
+  /** The number of the request that the response belongs to. */
   SEQUENCE: 3,
-  /** Where the bytes lie. */
+  /** Offset of the bytes. */
   OFFSET: 4,
-  /** How many there are. */
+  /** Number of bytes. */
   LENGTH: 5,
-  /** Where the next command begins. */
+  /** Size of a command in words. */
   WORDS: 6,
-  /** The only thing to do: write the bytes. */
+  /** The only action: write the bytes. */
   WRITE: 1,
 } as const;
 
@@ -258,83 +258,83 @@ export const COMMAND = {
 export const WRITE_FLAGS = {
   /** The bytes are one chunk. */
   CHUNK: 1,
-  /** The response ends with it. With `CHUNK` the last chunk is added. */
+  /** The response ends with these bytes. With `CHUNK` the last chunk is added. */
   END: 2,
   /** With `END`: the connection closes once everything is sent. */
   CLOSE: 4,
-  /** The bytes are trailer lines: the last chunk goes before them. */
+  /** The bytes are trailer lines: the last chunk precedes them. */
   TRAILERS: 8,
-  /** Outside the order of responses, behind everything that was written. */
+  /** Outside the order of responses, after everything that was written. */
   RAW: 16,
 } as const;
 
-/** What became of an answer that was to be kept. */
+/** The outcome of keeping a response. */
 export const OUTCOME = {
-  /** It is given from now on. */
+  /** It is kept, and sent from now on. */
   KEPT: 0,
   /** The next one is kept if it is the same. */
   FIRST: 1,
-  /** The engine does not serve. */
+  /** The engine does not respond by itself. */
   NOT_SERVED: 2,
-  /** Its request was no GET. */
+  /** Its request was not a GET. */
   METHOD: 3,
-  /** Its status may not be kept. */
+  /** Its status must not be kept. */
   STATUS: 4,
   /** It has headers that the engine writes. */
   HEADERS: 5,
   /** It sets a cookie. */
   SET_COOKIE: 6,
-  /** It says itself that it may not be kept. */
+  /** It forbids keeping itself. */
   CACHE_CONTROL: 7,
-  /** It varies on what its keeper does not know. */
+  /** It varies on something that its keeper does not know. */
   VARY: 8,
-  /** It is not known whose it is. */
+  /** Its identity is unknown. */
   CREDENTIALS: 9,
-  /** What it is made of was dropped meanwhile. */
+  /** The data it is made from was dropped meanwhile. */
   DROPPED: 10,
-  /** It is not the same as the last one. */
+  /** It differs from the last one. */
   CHANGES: 11,
   /** It is too large. */
   LARGE: 12,
   /** Too many others differ from it by varied headers alone. */
   VARIANTS: 13,
-  /** The host of its request is not one. */
+  /** The `Host` of its request is not a host. */
   HOST: 14,
-  /** How many outcomes there are. */
+  /** Number of outcomes. */
   COUNT: 15,
 } as const;
 
-/** The counts of a store of answers. */
+/** The counts of a response store. */
 export const ANSWER_COUNT = {
-  /** Requests that were answered. */
+  /** Requests with a response from the store. */
   HITS: 0,
-  /** Those of them that were answered while somebody made a new answer. */
+  /** Hits with a stale response, while another request renewed it. */
   STALE_HITS: 1,
-  /** Those of them that were answered with 304. */
+  /** Hits with status 304. */
   NOT_MODIFIED: 2,
-  /** Answers that had to go for others. */
+  /** Responses evicted for others. */
   EVICTED: 3,
-  /** Answers that were dropped. */
+  /** Responses that were dropped. */
   DROPPED: 4,
-  /** Answers that are kept. */
+  /** Kept responses. */
   ANSWERS: 5,
-  /** What they take up, in bytes. */
+  /** Their memory in bytes. */
   BYTES: 6,
-  /** What they may take up. */
+  /** Max memory in bytes. */
   MAX_BYTES: 7,
   /** Requests passed to the owner because the log had no room for their lines. */
   LOG_FULL: 8,
-  /** Where the counts of the outcomes begin. */
+  /** Start of the counts of the outcomes. */
   OUTCOMES: 9,
-  /** Where they end. */
+  /** End of these counts. */
   WORDS: 24,
-  /** What they may take up unless the owner says otherwise. */
+  /** Default max memory, in bytes. */
   DEFAULT_MAX_BYTES: 67108864,
 } as const;
 
 /** The content codings between which the engine chooses. */
 export const ENCODING = {
-  /** None. */
+  /** No coding. */
   IDENTITY: 0,
   /** Brotli. */
   BR: 1,
@@ -342,22 +342,22 @@ export const ENCODING = {
   ZSTD: 2,
   /** gzip. */
   GZIP: 3,
-  /** How many bits the number of each takes in a list of them. */
+  /** Bits of each number in a list of codings. */
   BITS: 2,
-  /** One of a list. */
+  /** Mask of one number in a list. */
   MASK: 3,
 } as const;
 
-/** Whose an answer is. */
+/** The identity that a response belongs to. */
 export const IDENTITY = {
-  /** Anybody's who shows no credentials. */
+  /** Any client without credentials. */
   ANONYMOUS: 0,
-  /** As before, where cookies are none. */
+  /** The same, if cookies are not credentials. */
   ANY_COOKIES: 1,
-  /** Everybody's. */
+  /** Any client. */
   PUBLIC: 2,
-  /** Theirs who send the same value of the first header. */
+  /** Clients that send the same value of the first header. */
   HEADER: 3,
-  /** Theirs who send the same value of the first cookie. */
+  /** Clients that send the same value of the first cookie. */
   COOKIE: 4,
 } as const;

@@ -1,5 +1,6 @@
-// What tells the time and calls back, as it is when the package is loaded: a test runner's fake timers replace the globals with
-// clocks that stand still, which Node's own server would not notice. `register` is loaded long before the rest, and keeps them.
+// The timers and clocks as they are when the package is loaded: a test runner's fake timers replace the globals with clocks
+// that do not advance, and Node's own server is unaffected by them. `register` is loaded long before the rest, and stores
+// them.
 
 type Clocks = Pick<typeof globalThis, 'queueMicrotask' | 'setImmediate' | 'setTimeout' | 'Date'> &
   Pick<NodeJS.Process, 'nextTick'>;
@@ -22,7 +23,7 @@ export const Date: typeof globalThis.Date = clocks.Date;
 
 const { setTimeout } = clocks;
 
-/** A timer that does not keep the process alive. In some test environments timers are numbers. */
+/** Starts a timer that does not keep the process alive. In some test environments timers are numbers. */
 export function callLater(callback: () => void, delayMs: number): void {
   const timer: Partial<NodeJS.Timeout> | number = setTimeout(callback, delayMs);
   if (typeof timer === 'object') timer.unref?.();

@@ -3,7 +3,7 @@ import { lookForHttpObserver } from './performance-entries.ts';
 
 let line: string | undefined;
 
-/** The line of the `Date` header, made once a second at most. */
+/** Returns the line of the `Date` header, rebuilt at most once a second. */
 export function dateLine(): string {
   return (line ??= renew());
 }

@@ -1,6 +1,6 @@
 /**
- * Gives a prototype what Node's constructor gives each message: plain values as they are, arrays on first touch. A
- * message then begins with nothing of its own, and Node's methods still find every field they know.
+ * Gives a prototype the fields that Node's constructor sets on each message: plain values directly, arrays on first access.
+ * A message then starts without fields of its own, and Node's methods still find every field they use.
  */
 export function inheritDefaults(
   prototype: object,
@@ -8,7 +8,7 @@ export function inheritDefaults(
   except: ReadonlySet<PropertyKey>,
 ): void {
   for (const key of Reflect.ownKeys(fresh)) {
-    // `events.captureRejections` may be set at any time: EventEmitter's prototype has the answer.
+    // `events.captureRejections` may change at any time, so EventEmitter's prototype supplies it.
     if (except.has(key) || isCapture(key)) continue;
     const value = (fresh as Record<PropertyKey, unknown>)[key];
     if (Array.isArray(value)) defineLazyArray(prototype, key);
@@ -16,7 +16,7 @@ export function inheritDefaults(
   }
 }
 
-/** An own property, even where the prototype has an accessor of that name. */
+/** Defines an own property, even if the prototype has an accessor of that name. */
 export function defineOwn(object: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(object, key, {
     value,
@@ -26,7 +26,7 @@ export function defineOwn(object: object, key: PropertyKey, value: unknown): voi
   });
 }
 
-/** The same, not enumerable. */
+/** Like `defineOwn`, but not enumerable. */
 export function defineHidden(object: object, key: PropertyKey, value: unknown): void {
   Object.defineProperty(object, key, { value, writable: true, configurable: true });
 }

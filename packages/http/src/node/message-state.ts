@@ -1,27 +1,29 @@
-// What the engine keeps on messages, whichever class they are of.
+// State that the engine keeps on messages of any class.
 
-/** A request: its response is finished and nobody had looked at its stream: it is at its end. */
-export const kOver: unique symbol = Symbol('over');
+/** On a request: its response finished before its stream was used, so the stream is at its end. */
+export const kReleased: unique symbol = Symbol('released');
 
-// The rest is on responses.
+// The following are on responses.
 
-/** The connection it answers on. */
+/** The response's connection. */
 export const kConnection: unique symbol = Symbol('connection');
-/** The number of its request on that connection, from 0. */
+/** The number of the request on that connection, from 0. */
 export const kSequence: unique symbol = Symbol('sequence');
-/** Its bytes go to the engine at once. False: by Node's own methods, over the connection's socket. */
+/** True: bytes go straight to the engine. False: Node's own methods write to the connection's socket. */
 export const kDirect: unique symbol = Symbol('direct');
-/** Its class is Node's, or the server's option: what Node's server calls on its responses is called on it. */
+/** The class is Node's, or the server's option: the methods that Node's server calls on its responses are called on it. */
 export const kIsNodes: unique symbol = Symbol('isNodes');
-/** Bytes written since the last tick. Node holds them corked until then, and counts them against the high-water mark. */
+/**
+ * Bytes written since the last tick. Node holds them corked until the next one, and counts them against the high-water mark.
+ */
 export const kTickBytes: unique symbol = Symbol('tickBytes');
-/** Callbacks of `write`, until the kernel has the bytes. */
+/** Callbacks of `write`, kept until the kernel has the bytes. */
 export const kWriteCallbacks: unique symbol = Symbol('writeCallbacks');
-/** Its head has no byte above 127. Node writes a head in the encoding of what follows it. */
+/** The head has no byte above 127. Node writes a head in the encoding of the data after it. */
 export const kIsAscii: unique symbol = Symbol('isAscii');
-/** What Express keeps in `response.locals`. */
+/** The value of Express's `response.locals`. */
 export const kLocals: unique symbol = Symbol('locals');
-/** The length of the chunks of this tick that leave as one, where Node joins them. */
+/** Length of this tick's chunks that are sent as one, on Node versions that join them. */
 export const kJoinedLength: unique symbol = Symbol('joinedLength');
-/** Writes of this tick, three fields each: bytes, encoding, flags. As with Node they leave when the tick is over. */
-export const kHeld: unique symbol = Symbol('held');
+/** Writes of this tick, three fields each: bytes, encoding, flags. As in Node, they are sent at the end of the tick. */
+export const kBuffered: unique symbol = Symbol('buffered');

@@ -1,11 +1,11 @@
 import { http } from './node-http.ts';
 
-// Node keeps the state of its messages under symbols. They are read off fresh messages by description, so that Node's
-// own methods run on this package's objects, and a Node that names them otherwise is found out before it serves.
+// Node keeps the state of its messages under symbols. They are found by description on fresh messages, so that Node's own
+// methods run on this package's objects, and a Node version with other names is detected before it serves.
 const outgoing = new http.OutgoingMessage();
 const incoming = new http.IncomingMessage(null as never);
 
-/** A fresh message of each kind: what its constructor gives every message. */
+/** A fresh message of each kind, with the fields that its constructor sets. */
 export const freshOutgoing: object = outgoing;
 export const freshIncoming: object = incoming;
 
@@ -34,23 +34,25 @@ export const kDetachSignal: unique symbol = (symbolOf(
   'kDetachAbortSignal',
 ) ?? Symbol('kDetachAbortSignal')) as never;
 
-// Younger than Node 22. A symbol of our own does no harm where there is none: nothing else looks at it.
+// Missing in Node 22. A symbol of our own is harmless there: no other code reads it.
 export const kWritableFinished: unique symbol = (symbolOf(outgoing, 'kWritableFinished') ??
   Symbol('kWritableFinished')) as never;
 export const kEndCallbacks: unique symbol = (symbolOf(outgoing, 'kEndCallbacks') ??
   Symbol('kEndCallbacks')) as never;
+/** On Node 22 the callback of `end` is a listener of "finish". */
+export const listensForEnd: boolean = symbolOf(outgoing, 'kEndCallbacks') === undefined;
 const kBytesWritten: unique symbol = (symbolOf(outgoing, 'kBytesWritten') ??
   Symbol('kBytesWritten')) as never;
 
-/** Chunks that `write` keeps until its tick is over, three fields each, and their length: see `joinsChunks`. */
+/** Chunks that `write` keeps until the end of its tick, three fields each, and their length: see `joinsChunks`. */
 export const kChunkedBuffer: unique symbol = symbolOf(outgoing, 'kChunkedBuffer') as never;
 export const kChunkedLength: unique symbol = symbolOf(outgoing, 'kChunkedLength') as never;
 
 const [major] = process.versions.node.split('.');
-/** From Node 26 on an upgrade request has its body, and a connection that has sent nothing is idle. */
+/** Since Node 26, an upgrade request has a body, and a connection that has sent nothing is idle. */
 export const isNode26: boolean = Number(major) >= 26;
 
-/** Node 26, and Node 24 from some release on, send the chunks that a response writes in one tick as one: the response corks itself. */
+/** Node 26, and Node 24 since some release, send the chunks written in one tick as one: the response corks itself. */
 export const joinsChunks: boolean = corksItself();
 
 function corksItself(): boolean {
@@ -63,7 +65,7 @@ function corksItself(): boolean {
   return message[kCorked] > 0;
 }
 
-/** The description of a symbol that this Node lacks, or `undefined` when all are there. */
+/** Returns the description of a symbol that this Node lacks, or `undefined` if none is missing. */
 export function missingInternal(): string | undefined {
   const needed: [string, symbol | undefined][] = [
     ['kOutHeaders', kOutHeaders],
@@ -80,7 +82,7 @@ export function missingInternal(): string | undefined {
   return needed.find(([, symbol]) => symbol === undefined)?.[0];
 }
 
-/** A symbol that Node put on this object. */
+/** Returns the symbol with this description that Node put on the object. */
 export function symbolOf(object: object, description: string): symbol | undefined {
   return Object.getOwnPropertySymbols(object).find((symbol) => symbol.description === description);
 }
@@ -133,7 +135,7 @@ export interface IncomingInternals {
   _dump(): void;
   _addHeaderLine(field: string, value: string, into: object): void;
   _addHeaderLines(headers: readonly string[], count: number): void;
-  /** Younger than Node 22. */
+  /** Missing in Node 22. */
   _dumpAndCloseReadable?(): void;
   [kHeaders]: object | null;
   [kHeadersCount]: number;
@@ -152,7 +154,7 @@ export interface ReadableInternals {
   closeEmitted: boolean;
 }
 
-/** What every EventEmitter has. `_events` is undefined as long as nobody listens. */
+/** Fields of every EventEmitter. `_events` is undefined until a listener is added. */
 export interface EmitterInternals {
   _events: Record<string, unknown> | undefined;
 }

@@ -1,7 +1,7 @@
-/** Options that only Node's own server knows how to honour. */
+/** Options that only Node's own server implements. */
 const NODE_ONLY = ['insecureHTTPParser', 'httpValidation', 'blockList', 'pauseOnConnect'] as const;
 
-/** The option of a server that only Node has, where there is one. */
+/** Returns the first Node-only option in use, if any. */
 export function nodeOnlyOption(options: unknown): string | undefined {
   if (options === null || typeof options !== 'object') return undefined;
   const given = options as Record<string, unknown>;

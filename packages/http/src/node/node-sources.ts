@@ -1,5 +1,6 @@
-// A method may have been replaced before this package is loaded (an agent in `--require`), so its value at that time says nothing.
-// Node tells the source of its own modules: a function whose text is not in there is somebody else's. docs/design/http.md
+// A method may have been replaced before this package is loaded (an agent in `--require`), so its current value proves
+// nothing. Node exposes the source of its modules: a function whose text is missing there is not Node's. See
+// docs/design/http.md.
 
 type Binding = (name: 'natives') => Record<string, string>;
 
@@ -25,7 +26,10 @@ const MODULES = [
 let sources: readonly string[] | undefined;
 const known = new WeakMap<object, boolean>();
 
-/** Whether a method, or what an accessor is made of, is Node's own. Where Node does not tell its source, everything is. */
+/**
+ * Returns true if a method, or an accessor's function, is Node's own. If Node hides its source, every method counts as its
+ * own.
+ */
 export function isNodes(method: unknown): boolean {
   if (typeof method !== 'function') return method === undefined;
   let found = known.get(method);
@@ -41,11 +45,11 @@ export function isNodes(method: unknown): boolean {
 function readSources(): string[] {
   const { noDeprecation } = process;
   try {
-    // `--pending-deprecation` would warn of it, and the app is not the one that calls it.
+    // `--pending-deprecation` would print a warning for a call that the app did not make.
     process.noDeprecation = true;
     const natives = (process as never as { binding: Binding }).binding('natives');
     const texts = MODULES.map((name) => natives[name]).filter((text) => text !== undefined);
-    // A Node that keeps them elsewhere: no method would be its own.
+    // Treats a Node that moved its sources as hiding them: otherwise no method would count as its own.
     return texts.some((text) => text.includes('function OutgoingMessage(')) ? texts : [];
   } catch {
     // The permission model forbids it.

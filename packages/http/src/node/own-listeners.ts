@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { EmitterInternals } from './node-internals.ts';
 
-// What the engine does with listeners where Node's server does nothing of the kind: no wrapper of a message's methods sees it.
+// Listener access of the engine without a counterpart in Node's server: it bypasses wrapped methods of messages.
 
 type Listener = (...args: never[]) => void;
 type Emitter = object & EmitterInternals;

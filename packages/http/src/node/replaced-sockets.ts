@@ -3,11 +3,11 @@ import { Duplex, Stream } from 'node:stream';
 import { isNodes } from './node-sources.ts';
 import { original, type Methods } from './replaced-methods.ts';
 
-// Methods that Node calls on the socket of a connection, where the engine has no socket, or one that calls others. If somebody has
-// replaced one of them, before a server listens or while it does, connections are Node's from then on.
+// Methods that Node calls on a connection's socket, while the engine has no socket, or one that calls other methods. If one
+// of them is replaced, before or while a server listens, new connections are served by Node.
 
 const socket = net.Socket.prototype as never as Methods;
-// What net.Socket and stream.Readable call of the classes below them.
+// Methods of the prototypes below, called by net.Socket and stream.Readable.
 const duplex = Duplex.prototype as never as Methods;
 const stream = Stream.prototype as never as Methods;
 
@@ -48,7 +48,7 @@ const streamOn = original(stream, 'on');
 const streamRemoveListener = original(stream, 'removeListener');
 const streamRemoveAllListeners = original(stream, 'removeAllListeners');
 
-/** The first method that somebody has replaced. */
+/** Returns the first replaced method. */
 export function replacedOfSockets(): string | undefined {
   // Compiled to nothing: 37 look-ups would cost a microsecond for each connection.
   return isAnyReplaced() ? firstReplaced() : undefined;
@@ -135,7 +135,7 @@ const OWNERS = [
   ['stream.Stream', stream, ['on', 'removeListener', 'removeAllListeners']],
 ] as const;
 
-/** The module `domain` replaces `emit` too, and is Node's. */
+/** Skips replacements by Node's own `domain` module, which replaces `emit` too. */
 function firstReplaced(): string | undefined {
   for (const [owner, prototype, names] of OWNERS) {
     const name = names.find((one) => !isNodes(prototype[one]));

@@ -1,27 +1,27 @@
 type Headers = Record<string, string | string[]>;
 
-/** The names of a header block, in their order and spelling, and an object that has them in lower case. */
+/** The names of a header block, in their order and spelling, and an object with the names in lower case. */
 interface Layout {
   readonly names: readonly string[];
   readonly lowerNames: readonly string[];
   readonly template: Headers;
 }
 
-/** Of blocks with the same number of headers: a server has few kinds of clients, or a proxy in front of all of them. */
+/** Max layouts per number of headers: a server has few kinds of clients, or a proxy in front of all of them. */
 const KEPT = 4;
 /** Blocks with more headers, or a longer name, are not kept: clients can send any number of them. */
 const MOST_HEADERS = 32;
 const LONGEST_NAME = 64;
-/** Misses before a layout is kept: one that never comes again costs more than it gains. */
+/** Misses before a layout is kept: one that never repeats costs more than it gains. */
 const PATIENCE = 16;
 
-/** By the number of headers. */
+/** Indexed by the number of headers. */
 const layouts: (Layout[] | undefined)[] = [];
 let misses = 0;
 let next = 0;
 
 /**
- * The headers of a block whose names were seen before; undefined if they were not. An object with these names is copied and
+ * Returns the headers of a block whose names were seen before; otherwise undefined. An object with these names is copied and
  * filled in: V8 copies it in the time of two or three properties, and finds an existing property faster than a missing one.
  */
 export function fromLayout(raw: readonly string[]): Headers | undefined {
@@ -38,7 +38,7 @@ export function fromLayout(raw: readonly string[]): Headers | undefined {
   return undefined;
 }
 
-/** Keeps the layout of a block after enough misses. `headers` is what was made of the block. */
+/** Keeps the layout of a block after enough misses. `headers` is the object built from the block. */
 export function keepLayout(raw: readonly string[], headers: Headers): void {
   const count = raw.length >> 1;
   if (count > MOST_HEADERS) return;
@@ -46,12 +46,12 @@ export function keepLayout(raw: readonly string[], headers: Headers): void {
   if (misses < PATIENCE) return;
   misses = 0;
   const lowerNames = Object.keys(headers);
-  // Two of one name are joined, or one of them is left out; `set-cookie` is a list.
+  // Duplicate names are joined or dropped; `set-cookie` is a list.
   const isKeptAsIs = (name: string): boolean =>
     name.length <= LONGEST_NAME && typeof headers[name] === 'string';
   if (lowerNames.length !== count || !lowerNames.every(isKeptAsIs)) return;
   const names = lowerNames.map((_, index) => raw[2 * index]!);
-  // Numeric names would be in another order.
+  // Numeric names would change the order.
   if (names.some((name, index) => name.toLowerCase() !== lowerNames[index])) return;
   const layout = { names: names.map(internalized), lowerNames, template: { ...headers } };
   for (const name of lowerNames) layout.template[name] = '';
@@ -66,7 +66,10 @@ function fits({ names }: Layout, raw: readonly string[]): boolean {
   return true;
 }
 
-/** V8's own copy of a property name: it keeps no block alive, and for known names it is the string of the engine's table. */
+/**
+ * Returns V8's internalized copy of a property name: it keeps no block alive, and known names are the strings of the
+ * engine's table.
+ */
 function internalized(name: string): string {
   return Object.keys({ [name]: true })[0]!;
 }

@@ -1,10 +1,10 @@
 import type { EngineConnection, EngineRequest } from '../exchange.ts';
-import { kOver } from '../node/message-state.ts';
+import { kReleased } from '../node/message-state.ts';
 import { kAbortController, kDetachSignal } from '../node/node-internals.ts';
-import { isHeard } from '../node/replaced-methods.ts';
+import { mayHaveListeners } from '../node/replaced-methods.ts';
 import { isRequestReplaced, isStream } from './request.ts';
 
-/** More of the body of the request that came last. */
+/** Adds a chunk to the body of the latest request. */
 export function pushBody(connection: EngineConnection, chunk: Buffer): void {
   const { incoming } = connection;
   if (incoming === null || incoming._dumped) return;
@@ -12,8 +12,8 @@ export function pushBody(connection: EngineConnection, chunk: Buffer): void {
 }
 
 /**
- * The body is complete; trailers as they came: name, value, name, value. From here on the next request is read: as with Node
- * that ends a pause.
+ * Completes the body; trailers are raw: name, value, name, value. The next request is now read: as in Node, that ends a
+ * pause.
  */
 export function completeBody(connection: EngineConnection, trailers: readonly string[]): void {
   const { incoming } = connection;
@@ -24,35 +24,35 @@ export function completeBody(connection: EngineConnection, trailers: readonly st
   connection.resumeReading();
 }
 
-/** Ends a request that has no body, once it has been handed to the listeners. */
+/** Ends a request without a body, after the listeners have received it. */
 export function completeBodyless(request: EngineRequest): void {
   request.complete = true;
   if (isStream(request)) request.push(null);
-  // Somebody has replaced a method of it: its end is pushed when it becomes a stream.
+  // A method of it was replaced: its end is pushed when it becomes a stream.
   else if (isRequestReplaced(request)) void request._readableState;
 }
 
-/** The response is finished: unread bytes are dropped, and "end" and "close" are emitted as with Node. */
+/** Called when the response is finished: drops unread bytes and emits "end" and "close" as Node does. */
 export function releaseRequest(request: EngineRequest, connection: EngineConnection): void {
-  // Of its own where somebody asked for `request.signal`: the end of the connection is not an abort of it any more.
+  // It is an own property after an access to `request.signal`: the end of the connection no longer aborts the request.
   if (Object.hasOwn(request, kAbortController)) request[kDetachSignal]?.();
   if (!isStream(request) && request._events === undefined && !isRequestReplaced(request)) {
-    request[kOver] = true;
+    request[kReleased] = true;
     return;
   }
   if (!request._consuming && !request._readableState.resumeScheduled) {
     request._dump();
-    // Without a listener, the rest need not be delivered here.
-    if (!request.complete && !isHeard(request)) {
+    // Without a listener, the rest need not be delivered to JavaScript.
+    if (!request.complete && !mayHaveListeners(request)) {
       connection.resumeReading();
       connection.native.discardBody();
     }
   }
 }
 
-/** "data", "end" and "close" are skipped: the server's `optimizeEmptyRequests`. */
+/** Skips "data", "end" and "close": the server's `optimizeEmptyRequests`. */
 export function skipEmptyBody(request: EngineRequest): void {
   request._dumped = true;
   if (isStream(request)) request._dumpAndCloseReadable?.();
-  else request[kOver] = true;
+  else request[kReleased] = true;
 }

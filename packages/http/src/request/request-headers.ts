@@ -5,22 +5,22 @@ import type { IncomingInternals } from '../node/node-internals.ts';
 import type { EngineRequest } from '../exchange.ts';
 import { fromLayout, keepLayout } from './header-layouts.ts';
 
-// Node's own rules: which names are joined, with what, and of which the first one stays.
+// Node's own method, which knows the names that are joined, the separators, and the names that keep the first value.
 const { _addHeaderLine: addHeaderLine } = http.IncomingMessage
   .prototype as never as IncomingInternals;
 
-/** Names in lower case, by their spelling. Clients have few; a limit ensures it. */
+/** Lower-case names by their spelling. Clients use few; a limit ensures it. */
 const lowerNames = new Map<string, string>();
 const NAMES_LIMIT = 1_000;
-/** A longer name is hardly one that comes again. */
+/** A longer name is unlikely to repeat. */
 const KEPT_NAME = 64;
 
 /**
- * The headers of a request, lower-cased and joined. The result belongs to the request: what is kept with the block, which
- * other requests share, is copied.
+ * Returns the headers of a request, lower-cased and joined. The object belongs to the request: headers cached on a block
+ * that other requests share are copied.
  */
 export function headersOf(request: EngineRequest, block: HeaderBlock): object {
-  // The engine's table of blocks serves all servers, and what is kept is what most of them make of it.
+  // The engine's table of blocks serves all servers, so the cached headers use the default rule of most servers.
   if (request.joinDuplicateHeaders) return build(request, block.raw);
   if (!block.isKept) return fromLayout(block.raw) ?? buildAndKeep(request, block.raw);
   return copy((block.headers ??= build(request, block.raw)));
@@ -28,7 +28,7 @@ export function headersOf(request: EngineRequest, block: HeaderBlock): object {
 
 type Headers = Record<string, string | string[]>;
 
-/** The one whose value is a list from the first on. */
+/** The only header whose value is always a list. */
 const LIST = 'set-cookie';
 
 function buildAndKeep(request: EngineRequest, raw: readonly string[]): Headers {
@@ -42,7 +42,7 @@ function build(request: EngineRequest, raw: readonly string[]): Headers {
   for (let index = 0; index < raw.length; index += 2) {
     const name = raw[index]!;
     const lower = lowerNames.get(name) ?? learn(name);
-    // The first value of a name is kept as it is, whatever Node does with a second one.
+    // The first value of a name is kept unchanged, whatever Node does with a second one.
     if (lower !== LIST && headers[lower] === undefined) headers[lower] = raw[index + 1]!;
     else addHeaderLine.call(request as never, name, raw[index + 1]!, headers);
   }
@@ -51,7 +51,7 @@ function build(request: EngineRequest, raw: readonly string[]): Headers {
 
 function learn(name: string): string {
   if (name.length > KEPT_NAME || lowerNames.size >= NAMES_LIMIT) return name.toLowerCase();
-  // A copy: what was cut out of a block keeps all of it.
+  // Copied, because a string sliced out of a block keeps the whole block alive.
   const own = Buffer.from(name, 'latin1').toString('latin1');
   const lower = own.toLowerCase();
   lowerNames.set(own, lower);
@@ -65,7 +65,7 @@ function copy(headers: Headers): Headers {
   return made;
 }
 
-/** An announced body counts as one, even if it is empty. */
+/** Returns true if a body is announced, even an empty one. */
 export function announcesBody({ headers }: { readonly headers: IncomingHttpHeaders }): boolean {
   return 'content-length' in headers || 'transfer-encoding' in headers;
 }

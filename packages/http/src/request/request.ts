@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { EngineConnection, EngineRequest as Request } from '../exchange.ts';
 import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaults.ts';
 import type { HeaderBlock } from '../native/index.ts';
-import { kOver } from '../node/message-state.ts';
+import { kReleased } from '../node/message-state.ts';
 import { http } from '../node/node-http.ts';
 import {
   freshIncoming,
@@ -20,11 +20,11 @@ import { headersOf } from './request-headers.ts';
 const kRequestConnection: unique symbol = Symbol('connection');
 const kBlock: unique symbol = Symbol('headerBlock');
 
-/** Node's own, for messages of its servers: a framework that serves both has our prototype in the chain of both. */
+/** Node's own methods, for messages of Node's servers: a framework that serves both has our prototype in the chain of both. */
 const nodeRequest = http.IncomingMessage.prototype;
 const getNodeHeaders = Object.getOwnPropertyDescriptor(nodeRequest, 'headers')!.get!;
 
-/** The fields that most requests are written to or read from, in one order, so that all of them have one shape. */
+/** Sets the fields used by most requests in one order, so that all requests have one shape. */
 export function startRequest(
   request: EngineRequest,
   connection: EngineConnection,
@@ -45,10 +45,7 @@ export function startRequest(
   request.joinDuplicateHeaders = connection.server.joinDuplicateHeaders;
 }
 
-/**
- * A request that the engine parsed: a `http.IncomingMessage` whose headers, stream and socket are made when they are
- * looked at.
- */
+/** A request parsed by the engine: an `http.IncomingMessage` whose headers, stream and socket are created on first access. */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in IncomingMessage's
 export interface EngineRequest extends Request {
   [kRequestConnection]: EngineConnection | undefined;
@@ -106,13 +103,13 @@ export class EngineRequest {
     defineOwn(this, 'client', value);
   }
 
-  // The engine delivers a complete body at once, and then Node never asks for more of it. A read consumes it.
+  // The engine delivers a complete body at once, after which Node never reads for more. A read consumes it.
   read(_size?: number): unknown {
     if (!this._consuming && this[kRequestConnection] !== undefined) {
       this._readableState.readingMore = false;
       this._consuming = true;
     }
-    // As it was called: somebody may have replaced it.
+    // Called on the prototype with the original arguments, since the method may have been replaced there.
     return nodeRequest.read.apply(this as never, arguments as never);
   }
 
@@ -141,10 +138,10 @@ Object.defineProperty(EngineRequest.prototype, kHeadersCount, {
     defineOwn(this, kHeadersCount, value);
   },
 });
-// `request.signal` follows the connection from here on, unless the request is answered.
+// Ties `request.signal` to the connection, unless the response is finished.
 const attachSignal = (http.IncomingMessage.prototype as never as IncomingInternals)[kAttachSignal];
 defineHidden(EngineRequest.prototype, kAttachSignal, function attach(this: EngineRequest) {
-  if (this[kRequestConnection]?.owes(this) !== false) attachSignal!.call(this);
+  if (this[kRequestConnection]?.hasPendingResponse(this) !== false) attachSignal!.call(this);
 });
 inheritDefaults(
   EngineRequest.prototype,
@@ -159,9 +156,9 @@ inheritDefaults(
   ]),
 );
 
-/** A request with a body: a stream from the start. */
+/** A request with a body; a stream from the start. */
 export class BodyRequest extends EngineRequest {
-  // A field is defined, not set: with the prototypes of an app it inherits from requests without a body.
+  // Declared as a field, which defines instead of assigning: an app's prototypes inherit from requests without a body.
   override _readableState: ReadableInternals = undefined as never;
 
   constructor(
@@ -176,7 +173,7 @@ export class BodyRequest extends EngineRequest {
   }
 }
 
-/** A request without a body: it becomes a stream when it is used as one. */
+/** A request without a body; it becomes a stream on first use as one. */
 export class BodylessRequest extends EngineRequest {
   override get _readableState(): ReadableInternals {
     return becomeStream(this) as ReadableInternals;
@@ -188,14 +185,14 @@ export class BodylessRequest extends EngineRequest {
 for (const kind of [BodyRequest, BodylessRequest]) {
   defineHidden(kind.prototype, 'constructor', http.IncomingMessage);
 }
-defineOwn(EngineRequest.prototype, kOver, false);
+defineOwn(EngineRequest.prototype, kReleased, false);
 defineOwn(EngineRequest.prototype, 'upgrade', false);
 
 const { _read: ownRead_, read: ownRead } = EngineRequest.prototype;
 const { on, push, resume, destroy, _destroy, listenerCount, removeAllListeners } = nodeRequest;
 const { _dump } = nodeRequest as never as IncomingInternals;
 
-/** Somebody has replaced what a stream calls on itself: on this request, or on what it inherits from. */
+/** Returns true if a method that a stream calls on itself was replaced: on this request, or on its prototypes. */
 export function isRequestReplaced(request: Request): boolean {
   return (
     request.emit !== nodeEmit ||
@@ -212,7 +209,7 @@ export function isRequestReplaced(request: Request): boolean {
   );
 }
 
-/** It was used as a stream, or it has a body. */
+/** Returns true if the request has a body or was used as a stream. */
 export function isStream(request: Request): boolean {
   return Object.hasOwn(request, '_readableState');
 }
@@ -221,7 +218,7 @@ function becomeStream(request: BodylessRequest): ReadableInternals | undefined {
   if (request[kRequestConnection] === undefined) return undefined;
   makeReadable(request as never);
   const state = request._readableState;
-  if (request[kOver]) {
+  if (request[kReleased]) {
     request._dumped = true;
     state.ended = true;
     state.endEmitted = true;

@@ -3,16 +3,16 @@ import fs from 'node:fs';
 import { Readable } from 'node:stream';
 import { nextTick, setImmediate } from '../node/clocks.ts';
 import type { EngineResponse, FileSource } from '../exchange.ts';
-import { kHeld } from '../node/message-state.ts';
+import { kBuffered } from '../node/message-state.ts';
 import type { EmitterInternals } from '../node/node-internals.ts';
 import { countListeners } from '../node/own-listeners.ts';
 import { nodeEmit, original, type Methods } from '../node/replaced-methods.ts';
 import { kConnection, kSequence } from '../node/message-state.ts';
 
-/** Bytes that leave before the stream is looked at again: those who watch it see it move in such steps. */
+/** Bytes sent before the stream is updated: observers see it advance in such steps. */
 const PART = 1024 * 1024;
-/** A file that the engine takes nothing of so many times in a row is left to its stream. */
-const MOST_REFUSALS = 8;
+/** After this many consecutive refusals by the engine, the file is left to its stream. */
+const MAX_REFUSALS = 8;
 const NOTHING = Buffer.alloc(0);
 
 /** The parts of a `fs.ReadStream` that its types leave out. */
@@ -43,20 +43,21 @@ const readFile = original(files, 'read');
 const statFile = original(files, 'fstatSync');
 
 /**
- * A file on its way from its stream into a response: where nobody could tell, the engine sends parts of it in place of reads. A part
- * that goes no further, whatever the reason, is followed by a read of Node's own, which finds the same end, error or bytes.
+ * Sends a file from its stream into a response: if no observer can tell the difference, the engine sends parts of it in
+ * place of reads. A part that stops, for any reason, is followed by a read of Node's own, which finds the same end, error or
+ * bytes.
  */
 export class FileTransfer implements FileSource {
   readonly #stream: FileStream;
   readonly #response: EngineResponse;
   readonly #node: StreamMethods;
   readonly #isPlain: (response: EngineResponse) => boolean;
-  /** The file's facts, as Node's `fs` gives them. */
+  /** Result of `fstat` on the file. */
   #stat: fs.Stats | undefined;
   #refusals = 0;
-  /** Bytes that the read wants which waits for a part. */
+  /** Size of the read that waits for a part. */
   #asked = 0;
-  /** Runs in the context of that read. Null while no part is under way. */
+  /** Runs in the context of that read. Null if no part is in progress. */
   #inContext: ((next: () => void) => void) | null = null;
 
   constructor(
@@ -71,7 +72,7 @@ export class FileTransfer implements FileSource {
     this.#isPlain = isPlain;
   }
 
-  /** In place of the stream's own. False when it is not worth another try. */
+  /** Replaces the stream's own `_read`. Returns false if another try is not worthwhile. */
   read(size: number): boolean {
     const moved = this.#mayBegin() ? this.#begin(size) : 0;
     if (moved === undefined) {
@@ -80,25 +81,25 @@ export class FileTransfer implements FileSource {
       this.#response[kConnection].file = this;
     } else if (moved > 0) {
       this.#count(moved);
-      // A file that is complete keeps nobody waiting; of a longer one others have their turn between two parts.
+      // A complete file continues in the next tick; between two parts of a longer one, other work gets its turn.
       const later = this.#left() > 0 ? setImmediate : nextTick;
       later(() => this.#readOn());
     } else {
       this.#refusals += 1;
       this.#readByNode(size);
-      return this.#refusals < MOST_REFUSALS;
+      return this.#refusals < MAX_REFUSALS;
     }
     this.#refusals = 0;
     return true;
   }
 
-  /** The part that is under way is over. */
+  /** The current part is finished. */
   onMoved(): void {
     const inContext = this.#end();
     inContext?.(() => this.#readOn());
   }
 
-  /** Somebody wants no more of it: what has not left is read as usual. */
+  /** A consumer wants no more of it: unsent bytes are read as usual. */
   stop(): void {
     const inContext = this.#end();
     inContext?.(() => this.#readByNode(this.#asked));
@@ -110,7 +111,7 @@ export class FileTransfer implements FileSource {
     setImmediate(() => inContext?.(() => this.#readByNode(this.#asked)));
   }
 
-  /** As on Node the error of the file comes first, and destroys the stream. */
+  /** As in Node, the error of the file comes first, and destroys the stream. */
   onUnreadable(next: () => void): void {
     const stream = this.#stream;
     const inContext = this.#end();
@@ -126,23 +127,26 @@ export class FileTransfer implements FileSource {
     });
   }
 
-  /** Nothing more is read. */
+  /** Stops without further reads. */
   abandon(): void {
     this.#end();
   }
 
-  /** Only what nobody could see otherwise: a pipe that is the stream's one reader, and a response in the middle of its body. */
+  /**
+   * Returns true only if no difference can be observed: the pipe is the stream's only reader, and the response is inside
+   * its body.
+   */
   #mayBegin(): boolean {
     const stream = this.#stream;
     const response = this.#response;
     const connection = response[kConnection];
     const { pipes, awaitDrainWriters } = stream._readableState;
     return (
-      // The first bytes came the usual way: what is wrong with a file mostly shows there, before a head is sent.
+      // The first bytes were read as usual: most errors of a file show up there, before a head is sent.
       stream.bytesRead > 0 &&
       response._headerSent &&
       response._hasBody &&
-      response[kHeld] === null &&
+      response[kBuffered] === null &&
       connection.first === response &&
       connection.file === null &&
       !connection.native.destroyed &&
@@ -166,7 +170,7 @@ export class FileTransfer implements FileSource {
   #begin(size: number): number | undefined {
     const stream = this.#stream;
     const response = this.#response;
-    // As long as those that reads would have become, so that none is cut where the part ends.
+    // A multiple of the size of Node's reads, so that no chunk is cut at the end of the part.
     const chunk = response.chunkedEncoding ? size : 0;
     const part = chunk === 0 ? PART : Math.max(1, Math.floor(PART / chunk)) * chunk;
     const length = Math.min(this.#left(), part);
@@ -182,7 +186,7 @@ export class FileTransfer implements FileSource {
     });
   }
 
-  /** Bytes up to the end that was asked for. */
+  /** Bytes left up to the requested end. */
   #left(): number {
     const { pos, end, bytesRead } = this.#stream;
     return end - (pos ?? bytesRead) + 1;
@@ -204,7 +208,7 @@ export class FileTransfer implements FileSource {
     return inContext;
   }
 
-  /** Ends the read without bytes, as streams may: the next one follows. */
+  /** Ends the read without bytes, which streams allow: the next read follows. */
   #readOn(): void {
     if (!this.#stream.destroyed) this.#stream.push(NOTHING);
   }

@@ -1,6 +1,6 @@
 import { http } from '../node/node-http.ts';
 
-// A header name is looked at once in the life of the process: whether it is valid, what it means, and how it reads in lower case.
+// Each header name is examined once per process: its validity, its meaning, and its lower-case form.
 
 export const PLAIN = 0;
 export const CONNECTION = 1;
@@ -25,7 +25,7 @@ const SPECIAL = new Map([
   ['cookie', COOKIE],
 ]);
 
-/** A valid name, its key among the headers of a response, what it means, and the line it was last in. */
+/** A valid name, its key among a response's headers, its meaning, and its last line. */
 export interface Known {
   readonly lower: string;
   readonly kind: number;
@@ -33,21 +33,21 @@ export interface Known {
   line: string;
 }
 
-/** By their spelling. An application has few; a limit ensures it. */
+/** Indexed by spelling. An application has few; a limit ensures it. */
 const known = new Map<string, Known>();
 const KNOWN_LIMIT = 1000;
-/** A longer value most likely belongs to one response alone, and is not kept. */
+/** A longer value is most likely specific to one response, and is not kept. */
 export const KEPT_VALUE = 128;
 
 const TOKEN = /^[!#$%&'*+.^`|~\w-]+$/;
 export const NOT_PLAIN_ASCII: RegExp = /[^\t\x20-\x7e]/;
 
-/** @throws as Node does, for a name that is not a token */
+/** @throws like Node, for a name that is not a token */
 export function headerOf(name: string): Known {
   return known.get(name) ?? learn(name);
 }
 
-/** The same, `undefined` for anything other than a token. */
+/** Like `headerOf`, but returns `undefined` for anything other than a token. */
 export function tokenOf(name: unknown): Known | undefined {
   return known.get(name as string) ?? (isToken(name) ? learn(name) : undefined);
 }
@@ -67,7 +67,7 @@ function learn(name: string): Known {
   return header;
 }
 
-/** V8's own copy of a property name: with any other it looks for that first. */
+/** Returns V8's internalized copy of a property name: for any other string, V8 first looks that copy up. */
 function internalized(name: string): string {
   return Object.keys({ [name]: true })[0]!;
 }

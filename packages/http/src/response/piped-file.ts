@@ -7,19 +7,19 @@ import { addFirstListener, hasListener } from '../node/own-listeners.ts';
 import { original, type Methods } from '../node/replaced-methods.ts';
 import { FileTransfer, type FileStream, type StreamMethods } from './file-transfer.ts';
 
-// `createReadStream(path).pipe(response)`, and what ends in it: `stream.pipeline`, send, Express, Fastify, Koa and Nest. A stream is
-// recognised when it is piped, and keeps all it has; only its reads, and what would be seen of them, go by a prototype between it
-// and Node's. docs/design/http.md
+// `createReadStream(path).pipe(response)`, and everything built on it: `stream.pipeline`, send, Express, Fastify, Koa and
+// Nest. A stream is recognised when it is piped, and keeps all its properties; only its reads, and the methods that would
+// reveal them, go through a prototype inserted before Node's. See docs/design/http.md.
 
 type Listener = (...rest: never[]) => unknown;
 
-/** Files as small come in one read. */
+/** Smaller files are read in one go. */
 const SMALL = 64 * 1024;
 const isOff = process.env['REDLINE_HTTP_FILES'] === 'node';
 const { removeListener } = EventEmitter.prototype;
 const transfers = new WeakMap<object, FileTransfer>();
 
-/** Node's prototype of file streams, its methods, and the prototype of those that are piped into a response. */
+/** Node's prototype of file streams, its methods, and the prototype of streams that are piped into a response. */
 interface Prototypes {
   readonly node: object;
   readonly methods: StreamMethods;
@@ -29,7 +29,7 @@ interface Prototypes {
 let prototypes: Prototypes | null | undefined;
 let kFs: symbol | undefined;
 
-/** A listener of "unpipe" is the first thing that `pipe` adds to a response: what it says to "pipe" tells the stream. */
+/** A listener of "unpipe" is the first thing that `pipe` adds to a response: the "pipe" event that follows names the stream. */
 export function expectFile(
   response: EngineResponse,
   listener: Listener,
@@ -54,14 +54,14 @@ function recognise(
   const file = stream as FileStream & { start?: number };
   const isOwn = Object.hasOwn(file, '_read') || Object.hasOwn(file, '_destroy');
   if (isOwn || file.end - (file.start ?? 0) < SMALL) return;
-  // The option of somebody who imitates a file system.
+  // The `fs` option replaces the file system.
   kFs ??= symbolOf(file, 'kFs');
   if (kFs === undefined || (file as never as Record<symbol, unknown>)[kFs] !== fs) return;
   transfers.set(file, new FileTransfer(file, response, found.methods, isPlain));
   Reflect.setPrototypeOf(file, found.piped);
 }
 
-/** Null where somebody has replaced what is replaced here. */
+/** Returns null if user code has replaced one of the methods overridden here. */
 function findPrototypes(): Prototypes | null {
   const node = fs.ReadStream.prototype as never as Methods;
   const names = ['_read', '_destroy', 'pause', 'unpipe'];
@@ -90,7 +90,7 @@ function findPrototypes(): Prototypes | null {
   return { node, methods: { _read, _destroy }, piped };
 }
 
-/** The stream is as Node made it. */
+/** Restores Node's prototype of the stream. */
 function leave(stream: FileStream, node: object): void {
   transfers.delete(stream);
   Reflect.setPrototypeOf(stream, node);

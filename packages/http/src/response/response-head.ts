@@ -21,8 +21,8 @@ import {
   type Known,
 } from './header-names.ts';
 
-// Node's `_storeHeader`, line by line in what it sends, throws and sets; what differs is that a header name is looked
-// at once in the life of the process, and that a line which is as it was the last time is not made again.
+// Matches Node's `_storeHeader`, line by line, in what it sends, throws and sets, with two differences: a header name is
+// examined once per process, and an unchanged line is reused.
 
 const NOT_LATIN1 = /[^\0-\xff]/;
 const CLOSE = /(?:^|\W)close(?:$|\W)/i;
@@ -30,7 +30,7 @@ const CHUNKED = /(?:^|\W)chunked(?:$|\W)/i;
 
 type Value = unknown;
 
-// Heads are built one at a time, so intermediate findings need no object of their own.
+// Heads are built one at a time, so intermediate results live in module variables.
 let lines = '';
 let plainMessage = '';
 let keepAliveMs = -1;
@@ -43,7 +43,7 @@ let hasDate = false;
 let hasExpect = false;
 let hasTrailer = false;
 
-/** Renders the head of a response into `_header`, and settles how its body is framed. */
+/** Renders the head of a response into `_header`, and decides the framing of its body. */
 export function storeHeader(response: EngineResponse, firstLine: string, headers: unknown): void {
   lines = firstLine;
   if (response.statusMessage === plainMessage) {
@@ -84,7 +84,7 @@ export function storeHeader(response: EngineResponse, firstLine: string, headers
     throw nodeError('ERR_HTTP_TRAILER_INVALID', 'Trailers are invalid with this transfer encoding');
   }
 
-  // Node decodes a Content-Disposition, and in latin1 what is left of some characters would be a line end.
+  // Node decodes a Content-Disposition; in latin1, the low byte of some characters would be a line end.
   if (!isAscii && NOT_LATIN1.test(lines)) {
     lines = Buffer.from(lines).toString('latin1');
     isAscii = true;
@@ -146,7 +146,7 @@ function addFraming(response: EngineResponse): void {
     lines += 'Transfer-Encoding: chunked\r\n';
     response.chunkedEncoding = true;
   } else {
-    // Neither length nor encoding: the body ends with the connection.
+    // Without length and encoding, the body ends with the connection.
     response._last = true;
   }
 }

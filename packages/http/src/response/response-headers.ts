@@ -18,27 +18,27 @@ import {
   TRANSFER_ENCODING,
   tokenOf,
 } from './header-names.ts';
-import { nodeMethod, nodeResponse } from './response-output.ts';
+import { nodeMethod, nodeResponse } from './node-methods.ts';
 
-// Node's methods check a name, put it in lower case and have V8 look that up among its strings, each time. What they do to the
-// headers of a response is done here by names that were seen before; anything unusual is theirs.
+// Node's methods check a name, lower-case it and have V8 look that up among its strings, every time. Here the same is done
+// with names seen before; unusual cases go to Node's methods.
 
 type Headers = Record<string, [string, unknown]>;
 
-/** Of a message of Node's own it is Node's: the engine serves strict servers only. */
+/** The engine serves strict servers only; for messages that Node serves, Node decides. */
 function isLenient(this: EngineResponse): boolean {
   const isNodes = this[kConnection] === undefined || this[kIsNodes];
   return isNodes && nodeResponse._isLenientHeaderValidation?.call(this);
 }
 
 /**
- * Nothing is inherited, as with Node's object without a prototype. V8 keeps that one as a hash table from the start; here four
- * headers are set and listed in half the time.
+ * Inherits nothing, like Node's object without a prototype. V8 keeps Node's as a hash table from the start; with this one,
+ * four headers are set and listed in half the time.
  */
 const OutHeaders = function OutHeaders() {} as never as new () => Headers;
 Object.defineProperty(OutHeaders, 'prototype', { value: Object.setPrototypeOf({}, null) });
 
-/** Nobody has replaced the check for headers that only lenient servers send. */
+/** True unless user code has replaced the check for headers that only lenient servers send. */
 export function isStrict(response: EngineResponse): boolean {
   return response._isLenientHeaderValidation === isLenient;
 }
@@ -50,7 +50,7 @@ function setHeader(this: EngineResponse, name: string, value: unknown): EngineRe
     if (typeof value !== 'string' || NOT_PLAIN_ASCII.test(value)) {
       return callNode(this, 'setHeader', arguments);
     }
-    // The line of its head, which follows.
+    // Prepares the line for the head rendered later.
     if (value.length <= KEPT_VALUE) {
       header.value = value;
       header.line = `${name}: ${value}\r\n`;
@@ -90,7 +90,7 @@ function removeHeader(this: EngineResponse, name: string): void {
   const headers = this[kOutHeaders];
   const isShort = headers && !this._header && !isRemoveHeaderReplaced();
   const header = isShort ? tokenOf(name) : undefined;
-  // Node notes of these that they were removed.
+  // Node records the removal of these headers.
   const isNoted =
     header === undefined ||
     header.kind === CONNECTION ||
@@ -98,7 +98,7 @@ function removeHeader(this: EngineResponse, name: string): void {
     header.kind === TRANSFER_ENCODING ||
     header.kind === DATE;
   if (isNoted) callNode(this, 'removeHeader', arguments);
-  // To delete makes a hash table of it.
+  // `delete` turns the object into a hash table.
   else if (headers![header.lower] !== undefined) delete headers![header.lower];
 }
 
@@ -111,7 +111,6 @@ function callNode(response: EngineResponse, name: keyof Methods, given: IArgumen
   return nodeMethod(response, name).apply(response, given as never);
 }
 
-/** Puts them on the prototype of responses. */
 export function defineHeaderMethods(prototype: object): void {
   const methods = { setHeader, getHeader, hasHeader, removeHeader };
   for (const [name, method] of Object.entries(methods)) defineHidden(prototype, name, method);

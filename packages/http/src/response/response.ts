@@ -13,35 +13,37 @@ import {
   kOutSocket,
   kRejectBody,
   kWritableFinished,
+  listensForEnd,
 } from '../node/node-internals.ts';
 import {
   areResponsesReplaced,
   isEndReplaced,
   isFlushHeadersReplaced,
-  isHeard,
+  mayHaveListeners,
   isWriteReplaced,
+  original,
 } from '../node/replaced-methods.ts';
 import { expectFile } from './piped-file.ts';
 import { storeHeader } from './response-head.ts';
 import { defineHeaderMethods, isStrict } from './response-headers.ts';
+import { handOver } from './hand-over.ts';
+import { nodeMethod, nodeResponse } from './node-methods.ts';
 import {
-  bindCallback,
-  handOver,
-  heldLength,
+  flushHead,
+  bufferedLength,
   isChunk,
   isUnusual,
   lengthOf,
-  nodeMethod,
-  nodeResponse,
   sendEnd,
-  sendHead,
   writeBody,
   writeUnframed,
+  type Chunk,
 } from './response-output.ts';
+import { bindCallback, type Callback } from './write-callbacks.ts';
 import {
   kConnection,
   kDirect,
-  kHeld,
+  kBuffered,
   kIsAscii,
   kIsNodes,
   kJoinedLength,
@@ -50,10 +52,7 @@ import {
   kWriteCallbacks,
 } from '../node/message-state.ts';
 
-type Callback = (error?: Error | null) => void;
-type Chunk = string | Uint8Array;
-
-/** The fields that most responses are written to, in one order, so that all of them have one shape. */
+/** Sets the fields written by most responses in one order, so that all responses have one shape. */
 export function startResponse(
   response: Response,
   request: EngineRequest,
@@ -87,8 +86,8 @@ export function startResponse(
 }
 
 /**
- * The response to a request that the engine parsed: a `http.ServerResponse` whose fields begin as defaults of the
- * prototype, and whose common path, a head and a whole body, leaves in one piece. The rest is Node's own methods.
+ * The response to a request parsed by the engine: an `http.ServerResponse` whose fields start as defaults of the prototype.
+ * A head with a whole body, the common case, is sent in one piece. Everything else is Node's own methods.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging -- the prototype below ends in ServerResponse's
 export interface EngineResponse extends Response {}
@@ -113,9 +112,16 @@ export class EngineResponse {
       callback = encoding;
       encoding = undefined;
     }
-    if (this[kDirect] && !this.finished && !this.destroyed && !isSpecial(this) && isChunk(chunk)) {
+    if (
+      this[kDirect] &&
+      !this.finished &&
+      !this.destroyed &&
+      !isSpecial(this) &&
+      isChunk(chunk) &&
+      isEncoding(encoding)
+    ) {
       if (this._header === null) this._implicitHeader();
-      // A wrapper of writeHead may have done anything.
+      // A wrapper of writeHead may have changed any state.
       if (this._hasBody && this[kDirect]) return writeBody(this, chunk, encoding, callback);
     }
     if (!this.finished) handOver(this);
@@ -124,7 +130,7 @@ export class EngineResponse {
 
   end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
     if (isEndReplaced()) {
-      // As it was called.
+      // Passes the original arguments.
       handOver(this);
       return nodeMethod(this, 'end').apply(this, arguments as never);
     }
@@ -136,7 +142,13 @@ export class EngineResponse {
       callback = encoding;
       encoding = undefined;
     }
-    if (!this[kDirect] || this.finished || this.destroyed || isSpecial(this)) {
+    if (
+      !this[kDirect] ||
+      this.finished ||
+      this.destroyed ||
+      isSpecial(this) ||
+      (listensForEnd && callback && isListenerSeen(this))
+    ) {
       return this._nodeEnd(chunk, encoding, callback);
     }
     let body: Chunk | undefined;
@@ -155,7 +167,7 @@ export class EngineResponse {
     }
     const { native } = this[kConnection];
     if (native.destroyed || native.closed) {
-      // As with Node, nothing leaves any more, and nothing is reported as sent.
+      // As in Node, no more bytes are sent, and none are reported as sent.
       this.finished = true;
       return this;
     }
@@ -165,7 +177,7 @@ export class EngineResponse {
     sendEnd(this, body, encoding as BufferEncoding);
     this.finished = true;
     const connection = this[kConnection];
-    if (isHeard(this) && connection.first === this) this.emit('prefinish');
+    if (mayHaveListeners(this) && connection.first === this) this.emit('prefinish');
     connection.ended(this);
     return this;
   }
@@ -177,13 +189,13 @@ export class EngineResponse {
       return;
     }
     if (this._header === null) this._implicitHeader();
-    if (this[kDirect] && !this._headerSent) sendHead(this, 'utf8');
+    if (this[kDirect] && !this._headerSent) flushHead(this);
   }
 
-  /** @internal Bytes that wait for the response's turn. */
+  /** @internal Bytes queued before the response's turn. */
   get outputSize(): number {
     const connection = this[kConnection];
-    return connection === undefined || connection.first === this ? 0 : heldLength(this);
+    return connection === undefined || connection.first === this ? 0 : bufferedLength(this);
   }
   set outputSize(size: number) {
     defineOwn(this, 'outputSize', size);
@@ -200,37 +212,37 @@ export class EngineResponse {
   }
 
   destroy(error?: Error): this {
-    // The callbacks of joined chunks are called with the error before the connection ends.
+    // The callbacks of joined chunks get the error before the connection ends.
     if (this[kJoinedLength] > 0 && !this.destroyed) handOver(this);
     return nodeMethod(this, 'destroy').call(this, error);
   }
 
   uncork(): void {
-    // A Node that joins chunks has corked it for this tick.
-    if (joinsChunks && !this.finished && this[kHeld]) handOver(this);
+    // On Node versions that join chunks, the response is corked for this tick.
+    if (joinsChunks && !this.finished && this[kBuffered]) handOver(this);
     nodeMethod(this, 'uncork').call(this);
   }
 
-  // A Node that joins chunks corks the response itself until the tick of its first write is over.
+  // On Node versions that join chunks, the response corks itself until the end of the tick of its first write.
   get writableCorked(): number {
     const isInTick =
-      joinsChunks && this[kDirect] && this[kHeld] && this[kConnection].first === this;
+      joinsChunks && this[kDirect] && this[kBuffered] && this[kConnection].first === this;
     return isInTick ? this[kCorked] + 1 : this[kCorked];
   }
 
-  // Node's server is the first listener of "finish"; here it may come later.
+  // Node's server is the first listener of "finish"; here that listener is added later.
   listenerCount(event: string | symbol, listener?: never): number {
     const own = event === 'finish' && listener === undefined && this[kDirect] ? 1 : 0;
     return own + nodeResponse.listenerCount.call(this, event, listener);
   }
 
-  /** @internal Node's own `end` or `write`, which somebody kept: all that it sends goes its way. */
+  /** @internal Called by Node's own `end` or `write`, to which user code has a reference: the whole response moves to Node. */
   _send(..._given: unknown[]): boolean {
     handOver(this);
     return nodeMethod(this, '_send').apply(this, arguments as never);
   }
 
-  /** @internal Where Node's own methods put their bytes: 1xx answers, for one. */
+  /** @internal Node's own methods write their bytes here, for example 1xx responses. */
   _writeRaw(data: Chunk, encoding?: unknown, callback?: unknown, _size?: number): boolean {
     if (this[kDirect] && this.outputData.length === 0 && !isUnusual(this)) {
       return writeUnframed(this, data, encoding as BufferEncoding, callback as Callback);
@@ -239,14 +251,14 @@ export class EngineResponse {
     return nodeMethod(this, '_writeRaw').apply(this, arguments as never);
   }
 
-  /** @internal What `writeHead` of Node ends in. */
+  /** @internal Called by Node's `writeHead`. */
   _storeHeader(firstLine: string, headers: unknown): void {
     const isNodes = this[kConnection] === undefined || this[kIsNodes];
     if (!isNodes && isStrict(this)) {
       storeHeader(this, firstLine, headers);
       return;
     }
-    // Its encoding is found out when it leaves.
+    // Its encoding is determined when it is sent.
     if (!isNodes) this[kIsAscii] = false;
     nodeResponse._storeHeader.call(this, firstLine, headers);
   }
@@ -256,7 +268,7 @@ export class EngineResponse {
     const wasFinished = this.finished;
     if (!wasFinished) handOver(this);
     nodeResponse.end.call(this, chunk, encoding, callback);
-    // As with Node, an end behind the connection's own is not reported.
+    // As in Node, an end after the end of the connection is not reported.
     if (!wasFinished && this[kConnection]?.isWritable() === false) this[kEndCallbacks] = null;
     return this;
   }
@@ -268,16 +280,23 @@ const {
   write: ownWrite,
   cork: ownCork,
   uncork: ownUncork,
+  on: ownOn,
 } = EngineResponse.prototype;
 const { assignSocket, detachSocket } = http.ServerResponse.prototype;
+const once = original(http.ServerResponse.prototype as never, 'once');
+const removeListener = original(http.ServerResponse.prototype as never, 'removeListener');
 const { _finish, _flush, _flushOutput } = http.ServerResponse.prototype as never as Response;
 
-/** Only Node's own methods handle it, or call what somebody has replaced: on this response, or on what it inherits from. */
+/**
+ * Returns true for cases left to Node's own methods, and if a method called here is replaced on this response or its
+ * prototypes.
+ */
 function isSpecial(response: Response): boolean {
   return (
     isUnusual(response) ||
+    // Replaced since the response began: later messages are left to Node's methods from the start.
+    areResponsesReplaced() ||
     response._send !== ownSend ||
-    (response[kJoinedLength] > 0 && areResponsesReplaced()) ||
     (response as EngineResponse)._writeRaw !== ownWriteRaw ||
     response._finish !== _finish ||
     response._flush !== _flush ||
@@ -289,12 +308,24 @@ function isSpecial(response: Response): boolean {
   );
 }
 
-/** Somebody has replaced, since the first write of this tick, what Node calls with its joined chunks. */
+/** Node's own methods throw for any other encoding. */
+function isEncoding(encoding: unknown): boolean {
+  return !encoding || encoding === 'utf8' || Buffer.isEncoding(encoding as string);
+}
+
+/** Returns true if a method that adds or removes a one-time listener is replaced. */
+function isListenerSeen(response: Response): boolean {
+  return (
+    response.once !== once || response.on !== ownOn || response.removeListener !== removeListener
+  );
+}
+
+/** Returns true if a method that Node calls with the joined chunks was replaced since the first write of this tick. */
 export function isReplacedInTick(response: Response): boolean {
   return response[kJoinedLength] > 0 && (areResponsesReplaced() || response._send !== ownSend);
 }
 
-/** What is written to it goes the short way. */
+/** Returns true if its writes take the fast path. */
 function isPlain(response: Response): boolean {
   return (
     response[kDirect] &&
@@ -323,7 +354,7 @@ defineOwn(prototype, '_sent100', false);
 defineOwn(prototype, '_expect_continue', false);
 defineOwn(prototype, kTickBytes, 0);
 defineOwn(prototype, kWriteCallbacks, null);
-defineOwn(prototype, kHeld, null);
+defineOwn(prototype, kBuffered, null);
 defineOwn(prototype, kJoinedLength, 0);
 Object.defineProperty(prototype, kChunkedLength, {
   configurable: true,
@@ -340,7 +371,7 @@ Object.defineProperty(prototype, kOutSocket, {
   // A response has the socket during its turn, and until it emits "finish".
   get(this: EngineResponse) {
     const connection = this[kConnection];
-    // A message that Node's constructor has not seen: nobody serves it.
+    // An object that Node's constructor never initialised belongs to no connection.
     if (connection === undefined) return undefined;
     return connection.first === this ? connection.socket() : null;
   },
@@ -353,7 +384,7 @@ Object.defineProperty(prototype, kHighWaterMark, {
   get(this: EngineResponse) {
     return this[kConnection]?.server.highWaterMark;
   },
-  // Node's constructor, where a class inherits from this prototype.
+  // Set by Node's constructor if a class inherits from this prototype.
   set(this: EngineResponse, highWaterMark: number) {
     defineOwn(this, kHighWaterMark, highWaterMark);
   },

@@ -6,23 +6,23 @@ import type {
   EngineResponse as Response,
 } from '../exchange.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
-import { isWatched } from '../node/replaced-methods.ts';
+import { isEmitReplaced } from '../node/replaced-methods.ts';
 import { BodylessRequest, BodyRequest, startRequest } from '../request/request.ts';
 import { EngineResponse, startResponse } from '../response/response.ts';
 
-// Express gives each message the prototypes of its app, and V8 then looks the new shape up field by field: with the twenty fields
-// of a response that was a twelfth of a request's CPU. A server whose one listener is such an app makes its messages with these
-// prototypes, and Express's own call finds nothing to do.
+// Express sets its app's prototypes on each message, and V8 then looks up the new shape field by field: with the twenty
+// fields of a response, that took a twelfth of a request's CPU. A server whose only listener is such an app creates its
+// messages with these prototypes, so that Express's own call changes nothing.
 
 const { CONNECT, EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING, HTTP_10, UPGRADE } = REQUEST_FLAGS;
-/** Somebody sees the messages of such requests, or answers them, before the app has them. */
+/** Such requests are seen, or answered, before the app gets them. */
 const SEEN_BEFORE = CONNECT | EXPECT_CONTINUE | EXPECT_OTHER | HOST_MISSING | HTTP_10 | UPGRADE;
 
 type App = AppMessages['app'];
 type RequestArguments = ConstructorParameters<AppMessages['Request']>;
 type ResponseArguments = ConstructorParameters<AppMessages['Response']>;
 
-/** The app of the server, if nobody can see a message of this request before the app does. */
+/** Returns the server's app if no other code can see a message of this request first. */
 export function appOf({ server }: EngineConnection, flags: number): AppMessages | undefined {
   const known = server.appMessages;
   if (known === undefined || known === null || (flags & SEEN_BEFORE) !== 0) return undefined;
@@ -32,16 +32,16 @@ export function appOf({ server }: EngineConnection, flags: number): AppMessages 
     app.request === request &&
     app.response === response &&
     response.setHeader === known.setHeader &&
-    !isWatched(server) &&
-    !isWatched(response) &&
-    !isWatched(request as never) &&
+    !isEmitReplaced(server) &&
+    !isEmitReplaced(response) &&
+    !isEmitReplaced(request as never) &&
     !server.optimizesEmptyRequests &&
     !(server.maxRequestsPerSocket! > 0) &&
     !hasStartSubscribers();
   return isAlone ? known : undefined;
 }
 
-/** Looks once whether the listener is an app that has given these messages its prototypes. */
+/** Checks once if the listener is an app that has set its prototypes on these messages. */
 export function learnApp(
   connection: EngineConnection,
   request: EngineRequest,
@@ -76,7 +76,7 @@ export function learnApp(
       : null;
 }
 
-/** A request with the prototype that the app gives it. */
+/** Creates a request with the app's prototype. */
 export function appRequest(
   { Request }: AppMessages,
   connection: EngineConnection,
@@ -105,8 +105,8 @@ function isObject(value: unknown): value is object {
 }
 
 /**
- * The chain from here down to ours has nothing that Node's messages have, too: neither a method, which would be called before its
- * time, nor an accessor of a field.
+ * Returns true if the prototypes between the given one and ours share no key with Node's messages: neither a method, which
+ * would be called too early, nor an accessor of a field.
  */
 function isOnlyMore(prototype: object, ours: object, message: object): boolean {
   for (let at: object | null = prototype; at !== ours; at = Reflect.getPrototypeOf(at)) {
@@ -117,8 +117,9 @@ function isOnlyMore(prototype: object, ours: object, message: object): boolean {
   return true;
 }
 
-// Functions, for the prototype of a class cannot be written. They are called as they are: V8 looks the shape of an object up whose
-// `new.target` is a function that made none. Their own prototypes have it make room in the object for all fields.
+// Functions, because the prototype of a class is read-only. They are called directly: V8 looks up the shape of an object if
+// `new.target` is a function that has not constructed any. Their own prototype makes V8 reserve room in the object for all
+// fields.
 
 function requestsOf(prototype: object): AppMessages['Request'] {
   const made = function made(this: BodylessRequest, ...given: RequestArguments) {

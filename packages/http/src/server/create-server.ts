@@ -17,17 +17,17 @@ export interface EngineServerOptions<
   Request extends typeof IncomingMessage = typeof IncomingMessage,
   Response extends typeof ServerResponse<InstanceType<Request>> = typeof ServerResponse,
 > extends ServerOptions<Request, Response> {
-  /** How many bytes the answers of `answersOf` may take up, 64 MiB by default. */
-  answers?: { readonly maxBytes?: number } | undefined;
+  /** Max bytes for the responses of `responseStoreOf`, 64 MiB by default. */
+  responseStore?: { readonly maxBytes?: number } | undefined;
   /**
-   * Parses and writes on a separate thread, so that `answersOf` works while JavaScript is busy. Costs about 20 % more
+   * Parses and writes on a separate thread, so that `responseStoreOf` works while JavaScript is busy. Costs about 20 % more
    * CPU for every other request.
    * @default false
    */
   threaded?: boolean | undefined;
   /**
-   * The server is behind proxies that send a header of the PROXY protocol, version 1 or 2, first: `socket.remoteAddress` and the
-   * rest are the client's. Only with the native engine; elsewhere the option throws.
+   * Expects connections from proxies that start with a header of the PROXY protocol, version 1 or 2: `socket.remoteAddress`
+   * and the rest are the client's. Requires the native engine; without it, the option throws.
    * @example createServer({ proxyProtocol: { from: ['10.0.0.0/8'] } });
    */
   proxyProtocol?: ProxyProtocolOptions | undefined;

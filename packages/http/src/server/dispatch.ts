@@ -6,7 +6,7 @@ import { areRequestsReplaced } from '../node/replaced-methods.ts';
 
 const { EXPECT_CONTINUE, EXPECT_OTHER, HOST_MISSING } = REQUEST_FLAGS;
 
-/** Passes a request to its listeners, by the rules of Node's server. */
+/** Passes a request to its listeners, following the rules of Node's server. */
 export function dispatch(
   connection: HttpConnection,
   request: EngineRequest,
@@ -19,7 +19,7 @@ export function dispatch(
   connection.begin(response);
 
   if (request.httpVersionMinor === 1) {
-    // Node's server looks at them.
+    // Node's server reads them.
     if (server.custom.request !== undefined || areRequestsReplaced()) void request.headers;
     if ((flags & HOST_MISSING) !== 0 && server.requireHostHeader) {
       response.writeHead(400, ['Connection', 'close']);

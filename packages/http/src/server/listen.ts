@@ -1,16 +1,16 @@
 import net from 'node:net';
 
-/** The libuv handle of a connection that somebody else has accepted. */
+/** The libuv handle of a connection accepted by other code. */
 export interface AcceptedHandle {
-  /** Of a handle on a socket; -1 when it has none. */
+  /** Descriptor of a socket handle; -1 if it has none. */
   readonly fd?: number;
   close(): void;
 }
 
-/** Node reports accepted connections by it, and so does a worker of node:cluster that is given one. */
+/** Reports accepted connections in Node; also called in a node:cluster worker for each connection it is sent. */
 type OnConnection = (error: number, client: AcceptedHandle | undefined) => void;
 
-/** The libuv handle of a server, as far as this package touches it. A worker of node:cluster has a stand-in without descriptor. */
+/** The parts of a server's libuv handle used by this package. A node:cluster worker has a stand-in without a descriptor. */
 export interface ListeningHandle {
   readonly fd?: number;
   onconnection?: OnConnection;
@@ -27,20 +27,20 @@ interface Bound {
   addressType: number;
 }
 
-/** The engine's server behind a handle. */
+/** The engine's server for a handle. */
 export interface Acceptor {
   stop(): void;
   ref(): void;
   unref(): void;
 }
 
-/** How the engine gets the connections of a handle. */
+/** The ways in which the engine gets the connections of a handle. */
 export interface Intake {
-  /** Accepts them from a descriptor that is bound. A number is the error's. */
+  /** Accepts from a bound descriptor. Returns a negative errno on failure. */
   accept(fd: number, backlog: number): Acceptor | number;
-  /** Waits for those that `adopt` hands over. A number is the error's. */
+  /** Waits for connections passed to `adopt`. Returns a negative errno on failure. */
   serve(): Acceptor | number;
-  /** Serves a connection on a copy of its descriptor. False where Node's own code has to deal with it. */
+  /** Serves a connection on a copy of its descriptor. Returns false if Node's own code has to handle it. */
   adopt(client: AcceptedHandle): boolean;
 }
 
@@ -56,7 +56,7 @@ const createHandle = (net as unknown as { _createServerHandle: CreateHandle })._
 const UNSPECIFIED_IPV6 = '::';
 const UNSPECIFIED_IPV4 = '0.0.0.0';
 
-/** Where a server listens: an address, or a descriptor that is bound already. */
+/** The address of a server, or a descriptor that is already bound. */
 interface Endpoint {
   readonly address: string | null;
   readonly port: number;
@@ -65,7 +65,7 @@ interface Endpoint {
   readonly flags: number | undefined;
 }
 
-/** Binds as net.Server does. A handle that could not be bound reports it on listen. */
+/** Binds as net.Server does. A handle that could not be bound reports the error on listen. */
 export function bindHandle(endpoint: Endpoint): Bound {
   if (endpoint.address || typeof endpoint.fd === 'number') return boundTo(endpoint, open(endpoint));
   const ipv6 = { ...endpoint, address: UNSPECIFIED_IPV6, addressType: 6 };
@@ -84,12 +84,10 @@ function boundTo({ address, addressType }: Endpoint, handle: ListeningHandle | n
 }
 
 /**
-/**
- * Makes the handle listen through the engine instead of libuv: everything else about it, its address, its errors, its
- * end, stays as net.Server knows it. Without a descriptor, as in a worker of node:cluster, its connections are handed over one
- * by one.
+ * Makes the handle listen through the engine instead of libuv: its address, errors and end remain those that net.Server
+ * knows. Without a descriptor, as in a node:cluster worker, its connections are handed over one by one.
  *
- * @returns gives the handle back to libuv, which takes connections from then on
+ * @returns a function that gives the handle back to libuv, which then accepts connections
  */
 export function listenThrough(handle: ListeningHandle, intake: Intake): () => void {
   const { fd = -1 } = handle;
@@ -98,7 +96,7 @@ export function listenThrough(handle: ListeningHandle, intake: Intake): () => vo
   const { listen, close, ref, unref } = handle;
   handle.listen = (backlog) => {
     lastBacklog = backlog;
-    // libuv keeps the error of bind until now, and the kernel would choose a port of its own.
+    // libuv keeps the error of bind until now; without this check, the kernel would choose another port.
     const error = fd < 0 ? listen.call(handle, backlog) : (handle.getsockname?.({}) ?? 0);
     if (error !== 0) return error;
     const accepted = fd < 0 ? intake.serve() : intake.accept(fd, backlog);
@@ -128,9 +126,9 @@ export function listenThrough(handle: ListeningHandle, intake: Intake): () => vo
 }
 
 /**
- * The connections that the handle itself reports become the engine's: those that the primary of a cluster sends, and those of a
- * handle that came from another process and listened before it got here. The engine has a descriptor of its own, so that libuv
- * closes the handle as it does every other.
+ * Passes connections reported by the handle itself to the engine: those sent by the primary of a cluster, and those of a
+ * handle that came from another process and was listening already. The engine duplicates the descriptor, so libuv closes the
+ * handle as usual.
  */
 function adoptFrom(handle: ListeningHandle, intake: Intake): void {
   const nodes = handle.onconnection;

@@ -14,22 +14,22 @@ import type {
 } from '../native/index.ts';
 import { hasListener } from '../node/own-listeners.ts';
 import { lookForHttpObserver } from '../node/performance-entries.ts';
-import { isWatched } from '../node/replaced-methods.ts';
+import { isEmitReplaced } from '../node/replaced-methods.ts';
 import { replacedOfSockets } from '../node/replaced-sockets.ts';
 import { fail, receive } from './receive.ts';
 import { completeBody, pushBody } from '../request/request-body.ts';
-import type { ServerLog } from '../answers/server-log.ts';
+import type { ServerLog } from '../engine-log/server-log.ts';
 
-/** A server whose connections the engine serves. */
+/** A server whose connections are served by the engine. */
 interface ListeningServer extends ServingServer {
   readonly httpAllowHalfOpen: boolean;
 }
 
-/** What the engine reports of a listening server goes from here to its connections, each in its own async context. */
+/** Passes the engine's events of a listening server to its connections, each in its own async context. */
 export class ListeningEvents implements ServerEvents {
   readonly #server: ListeningServer;
   readonly #log: ServerLog;
-  /** As with Node, requests begin in the context of who called listen. */
+  /** As in Node, requests begin in the context of the caller of listen. */
   readonly #listening = new AsyncResource('HTTPSERVER');
 
   constructor(server: ListeningServer, log: ServerLog) {
@@ -52,7 +52,7 @@ export class ListeningEvents implements ServerEvents {
     body: Buffer | undefined,
   ): void {
     const connection = (native.owner as HttpConnection | undefined) ?? this.#connectionOf(native);
-    // A replaced `emit` of the server has seen it first.
+    // A replaced `emit` of the server may have destroyed it.
     if (native.destroyed || native.closed) return;
     connection.runInAsyncScope(
       receive,
@@ -91,7 +91,7 @@ export class ListeningEvents implements ServerEvents {
 
   onClientError(native: NativeConnection, found: ClientError): void {
     const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && !this.#isHeard('clientError')) {
+    if (connection === undefined && !this.#mayHaveListeners('clientError')) {
       native.writeRaw(answerTo(found.code));
       native.closeSoon();
       return;
@@ -107,7 +107,7 @@ export class ListeningEvents implements ServerEvents {
 
   onTimeout(native: NativeConnection): void {
     const connection = native.owner as HttpConnection | undefined;
-    if (connection === undefined && !this.#isHeard('timeout')) {
+    if (connection === undefined && !this.#mayHaveListeners('timeout')) {
       native.destroy();
       return;
     }
@@ -115,7 +115,7 @@ export class ListeningEvents implements ServerEvents {
     target.runInAsyncScope(target.onTimeout, target);
   }
 
-  /** The client has ended its side while responses are due. */
+  /** The client has ended its side while responses are pending. */
   onEnd(native: NativeConnection): void {
     const connection = native.owner as HttpConnection | undefined;
     if (connection === undefined) native.closeSoon();
@@ -123,10 +123,10 @@ export class ListeningEvents implements ServerEvents {
   }
 
   onClose(native: NativeConnection, errno: number): void {
-    const isHeard = errno !== 0 && this.#isHeard('clientError');
+    const isErrorHandled = errno !== 0 && this.#mayHaveListeners('clientError');
     const connection =
       (native.owner as HttpConnection | undefined) ??
-      (isHeard ? this.#connectionOf(native) : undefined);
+      (isErrorHandled ? this.#connectionOf(native) : undefined);
     if (connection === undefined) this.#server._emitCloseIfDrained();
     else connection.runInAsyncScope(connection.onClose, connection, errno);
   }
@@ -155,16 +155,16 @@ export class ListeningEvents implements ServerEvents {
     this.#server.onStopped();
   }
 
-  #isHeard(event: string): boolean {
-    return isWatched(this.#server) || hasListener(this.#server, event);
+  #mayHaveListeners(event: string): boolean {
+    return isEmitReplaced(this.#server) || hasListener(this.#server, event);
   }
 
-  /** Of a connection that was not announced. */
+  /** Creates the connection object of a connection that was not announced. */
   #connectionOf(native: NativeConnection): HttpConnection {
     const server = this.#server;
     const connection = this.#make(native);
-    if (isWatched(server)) {
-      // Somebody has replaced `emit` since the server listens.
+    if (isEmitReplaced(server)) {
+      // `emit` was replaced after the server began to listen.
       server._noticeListener('connection');
       connection.runInAsyncScope(announce, undefined, server, connection);
     }

@@ -7,17 +7,17 @@ import { kRejectBody } from '../node/node-internals.ts';
 import { hasHttpObserver } from '../node/performance-entries.ts';
 import {
   areRequestsReplaced,
-  areRequestsWatched,
+  isRequestEmitReplaced,
   areResponsesReplaced,
 } from '../node/replaced-methods.ts';
 import { BodylessRequest, BodyRequest } from '../request/request.ts';
 import {
   kConnection,
   kDirect,
-  kHeld,
+  kBuffered,
   kIsNodes,
   kJoinedLength,
-  kOver,
+  kReleased,
   kSequence,
   kTickBytes,
   kWriteCallbacks,
@@ -43,7 +43,7 @@ export function createRequest(
   if (Custom === undefined) {
     const hasBody = (flags & BODY_NONE) === 0;
     if (app !== undefined) return appRequest(app, connection, method, url, block, hasBody);
-    return hasBody || areRequestsWatched()
+    return hasBody || isRequestEmitReplaced()
       ? new BodyRequest(connection, method, url, minorVersion, block)
       : new BodylessRequest(connection, method, url, minorVersion, block);
   }
@@ -55,7 +55,7 @@ export function createRequest(
   request.url = url;
   const { joinDuplicateHeaders } = connection.server;
   Object.assign(request, { upgrade: false, joinDuplicateHeaders });
-  request[kOver] = false;
+  request[kReleased] = false;
   const raw = block.raw.slice();
   request._addHeaderLines(raw, raw.length);
   return request;
@@ -111,7 +111,7 @@ function custom(
   response[kIsNodes] = true;
   response[kTickBytes] = 0;
   response[kWriteCallbacks] = null;
-  response[kHeld] = null;
+  response[kBuffered] = null;
   response[kJoinedLength] = 0;
   response._onPendingData = (length) => connection.countWaiting(length);
   response._keepAliveTimeout = server.keepAliveTimeout;

@@ -4,18 +4,18 @@ import { HttpError } from '../errors.ts';
 /** The `proxyProtocol` option of a server. */
 export interface ProxyProtocolOptions {
   /**
-   * The proxies: IP addresses, networks such as `10.0.0.0/8` and `fd00::/8`, and `unix` for whoever may open the Unix socket the
-   * server listens on. Each of their connections has to begin with a header; connections from elsewhere are dropped.
+   * The proxies: IP addresses, networks such as `10.0.0.0/8` and `fd00::/8`, and `unix` for any process that can open the
+   * server's Unix socket. Each of their connections must begin with a header; connections from other addresses are dropped.
    */
   readonly from: readonly string[];
   /**
-   * How long a header may take, in ms from the start of its connection; 0 disables the limit.
+   * Max time for a header, in ms from the start of its connection; 0 disables the limit.
    * @default 5000
    */
   readonly timeoutMs?: number;
 }
 
-/** As the engine has them. */
+/** The options in the engine's form. */
 export interface ResolvedProxies {
   readonly from: readonly string[];
   readonly timeoutMs: number;
@@ -24,7 +24,7 @@ export interface ResolvedProxies {
 const known: Readonly<Record<keyof ProxyProtocolOptions, true>> = { from: true, timeoutMs: true };
 
 /**
- * The proxies that a server serves, if it has the option.
+ * Returns the trusted proxies of a server, if it has the option.
  *
  * @throws ERR_REDLINE_HTTP_OPTION
  */
@@ -58,7 +58,7 @@ export function proxiesOf(options: unknown): ResolvedProxies | undefined {
 }
 
 /**
- * Node's own server does not read the header, and would take whoever connects for a client.
+ * Rejects the option on Node's own server: it does not read the header, and would treat every peer as the client.
  *
  * @throws ERR_REDLINE_HTTP_OPTION
  */
@@ -75,7 +75,7 @@ function isNetwork(network: unknown): boolean {
   if (network === 'unix') return true;
   const [address = '', bits, ...more] = network.split('/');
   const kind = isIP(address);
-  // A zone is a name of this machine.
+  // A zone is only valid on this machine.
   if (kind === 0 || more.length > 0 || address.includes('%')) return false;
   return (
     bits === undefined ||

@@ -17,7 +17,7 @@ import { isUpgrade, upgrade } from '../connection/upgrade.ts';
 
 const { BODY_COMPLETE, BODY_NONE, CONNECT, UPGRADE } = REQUEST_FLAGS;
 
-/** A request has come: its messages are made, and it goes to its listeners. */
+/** Creates the messages of a request and dispatches it. */
 export function receive(
   connection: HttpConnection,
   sequence: number,
@@ -48,7 +48,7 @@ export function receive(
     mendPrototypes(request, response);
     learnApp(connection, request, response);
     if (!hasBody) {
-      // As with Node, it is not complete yet when the process learns what a listener threw.
+      // As in Node, the request is not complete yet when the process gets the listener's error.
       if (threw) nextTick(completeBodyless, request);
       else completeBodyless(request);
       connection.resumeReading();
@@ -58,7 +58,7 @@ export function receive(
   }
 }
 
-/** Something is wrong with what the client sent. */
+/** Reports an error in the client's bytes. */
 export function fail(connection: HttpConnection, error: Error, place: number | undefined): void {
   failConnection(connection.socket(), error, place);
 }

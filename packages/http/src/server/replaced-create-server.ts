@@ -9,13 +9,13 @@ import { adoptSettings } from './server-settings.ts';
 import { EngineServer } from './server.ts';
 import { noteServer } from './shared-servers.ts';
 
-// An agent that was loaded before `register` has replaced `http.createServer`, and its function calls Node's own, which makes a
-// server of Node's. That object is what the agent knows: it becomes the engine's.
+// An agent loaded before `register` has replaced `http.createServer` with a function that calls Node's own, which creates a
+// Node server. The agent refers to that object, so it is converted into the engine's server.
 
 type CreateServer = typeof http.createServer;
 type Given = readonly unknown[];
 
-/** Calls what somebody has put in the place of `http.createServer`, and has the engine serve what it returns. */
+/** Wraps a replaced `http.createServer`, and has the engine serve the servers that it returns. */
 export function createServerThrough(replacement: CreateServer): CreateServer {
   function createServer(this: unknown, ...given: Given): Server {
     const server = Reflect.apply(replacement, this, given) as Server;
@@ -27,7 +27,7 @@ export function createServerThrough(replacement: CreateServer): CreateServer {
 
 function isNodesOwn(server: unknown): server is Server {
   if (typeof server !== 'object' || server === null) return false;
-  // A proxy stands before it: private fields would be the proxy's.
+  // Private fields would be defined on the proxy instead of its target.
   if (types.isProxy(server)) return false;
   return Reflect.getPrototypeOf(server) === NodeServer.prototype && !(server as Server).listening;
 }
@@ -38,7 +38,7 @@ function taken(server: Server, given: Given): Server {
     servedByNode(server, option);
     return server;
   }
-  // Made of a method of Node's, it would not reach the engine's.
+  // An own method made from Node's would not call the engine's.
   const method = OWN_METHODS.find((name) => Object.hasOwn(server, name));
   if (method !== undefined) {
     replacementServes(server, `has a ${method} of its own`);
@@ -58,7 +58,7 @@ const OWN_METHODS = Object.getOwnPropertyNames(EngineServer.prototype).filter(
     typeof Object.getOwnPropertyDescriptor(EngineServer.prototype, name)!.value === 'function',
 );
 
-/** Those of the engine as they were given, and the classes that the server has by now. */
+/** Returns the engine's options as given, and the message classes that the server has now. */
 function optionsOf(server: Server, [options]: Given): ServerOptions {
   const request = classOf<typeof IncomingMessage>(server, 'IncomingMessage', http.IncomingMessage);
   const response = classOf<typeof ServerResponse>(server, 'ServerResponse', http.ServerResponse);
@@ -75,7 +75,7 @@ function classOf<Class>(server: Server, name: string, usual: Class): Class | und
   return found === usual ? undefined : found;
 }
 
-/** Puts `value` in the place of an export, even where an agent has made it read-only. */
+/** Replaces an export, even if an agent has made it read-only. */
 export function replaceExport(name: 'createServer' | 'Server', value: unknown): void {
   const { configurable, enumerable, writable } = Object.getOwnPropertyDescriptor(http, name)!;
   if (configurable) {

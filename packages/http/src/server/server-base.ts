@@ -4,25 +4,25 @@ import { NodeServer } from '../node/node-http.ts';
 type NodeFunction = (this: Server, options: unknown, listener: unknown) => void;
 
 let adopted: Server | undefined;
-/** Node's constructor has made the adopted object already. */
+/** Node's constructor has initialised the adopted object already. */
 let isMade = false;
 
 /**
- * What the engine's server extends: Node's server, or an object that exists already and is made one, with the engine's
- * fields. That is how `http.Server.call(this)` works, which a class cannot offer.
+ * Base of the engine's server: constructs Node's server, or turns an existing object into one with the engine's fields. This
+ * makes `http.Server.call(this)` work, which a class cannot offer.
  */
 export const ServerBase: typeof Server = Object.assign(base as never, {
   prototype: NodeServer.prototype,
 });
 Object.setPrototypeOf(ServerBase, NodeServer);
 
-/** Whatever `make` constructs of a ServerBase is this object. */
+/** Makes the next construction of a ServerBase return this object. */
 export function adopt<Made>(object: Server, make: () => Made): Made {
   adopted = object;
   return make();
 }
 
-/** The same for a server that Node's constructor has made already. */
+/** Like `adopt`, for a server that Node's constructor has already initialised. */
 export function takeOver<Made>(server: Server, make: () => Made): Made {
   isMade = true;
   return adopt(server, make);

@@ -5,8 +5,8 @@ import { EngineServer } from './server.ts';
 import { noteServer } from './shared-servers.ts';
 
 /**
- * The engine's `http.Server`: it is called with and without `new`, extended by classes, and called on an object of a
- * class that inherits from it by hand. Node's own servers are instances of it too.
+ * The engine's `http.Server`: works with and without `new`, as a base class, and on an object of a class that inherits from
+ * it by hand. Node's own servers are instances of it too.
  */
 export const ServerClass: typeof Server = server as never;
 

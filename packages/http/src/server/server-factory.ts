@@ -4,20 +4,20 @@ import https, { type ServerOptions as TlsOptions } from 'node:https';
 import { createServer, type EngineServerOptions } from './create-server.ts';
 import { noteServer } from './shared-servers.ts';
 
-/** What Fastify hands to a server factory, as far as a server depends on it. */
+/** The parts of Fastify's server factory options that a server depends on. */
 export interface FastifyServerOptions {
   readonly http?: EngineServerOptions | null;
   readonly https?: TlsOptions | true | null;
   readonly http2?: boolean;
   /** In ms. */
   readonly http2SessionTimeout?: number;
-  /** In ms, as `server.timeout`. */
+  /** In ms, like `server.timeout`. */
   readonly connectionTimeout?: number;
   /** In ms. */
   readonly keepAliveTimeout?: number;
   /** In ms. */
   readonly requestTimeout?: number;
-  /** 0 or nothing: no limit. */
+  /** 0 or undefined: no limit. */
   readonly maxRequestsPerSocket?: number;
 }
 

@@ -5,10 +5,10 @@ import type { ResolvedProxies } from './proxy-options.ts';
 
 const kValues: unique symbol = Symbol('settings');
 
-/** Numbers cross as 32 bits: a larger one would come out as another, a part of 1 as 0, which is "off". */
-const MOST = 0x7fffffff;
+/** Numbers are passed as 32 bits: a larger one would wrap, and a fraction of 1 become 0, which is "off". */
+const MAX_INT32 = 0x7fffffff;
 
-/** A server by its settings; Node's types leave most of them out. */
+/** A server with its settings; Node's types leave most of them out. */
 export interface ConfiguredServer extends Server {
   httpAllowHalfOpen: boolean;
   noDelay: boolean;
@@ -17,11 +17,11 @@ export interface ConfiguredServer extends Server {
   keepAliveTimeoutBuffer: number;
   maxHeaderSize: number | undefined;
   readonly proxies: ResolvedProxies | undefined;
-  /** Tells the engine of changed properties. */
+  /** Passes changed properties to the engine. */
   reconfigure(): void;
 }
 
-/** Properties of a server that its user may write at any time, and that the engine follows. */
+/** Properties that user code may write at any time, and that the engine follows. */
 const LIVE = [
   'headersTimeout',
   'requestTimeout',
@@ -35,8 +35,8 @@ const LIVE = [
 ] as const;
 
 /**
- * Makes the live properties accessors of the prototype, so that the constructor of http.Server, which knows nothing of
- * the engine, writes through them too.
+ * Defines the live properties as accessors of the prototype, so that writes of http.Server's constructor, which does not
+ * know the engine, go through them too.
  */
 export function defineSettings(prototype: ConfiguredServer): void {
   for (const name of LIVE) {
@@ -65,7 +65,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
       keepAliveTimeout === 0 ? 0 : keepAliveTimeout + duration(server.keepAliveTimeoutBuffer, 1000),
     keepAliveShown: keepAliveTimeout,
     socketTimeout: duration(server.timeout),
-    maxHeaderSize: Math.min(server.maxHeaderSize || http.maxHeaderSize, MOST),
+    maxHeaderSize: Math.min(server.maxHeaderSize || http.maxHeaderSize, MAX_INT32),
     maxHeaders: headerCount(server.maxHeadersCount),
     maxConnections: limit(server.maxConnections),
     noDelay: server.noDelay,
@@ -76,7 +76,7 @@ export function settingsOf(server: ConfiguredServer, announceConnections: boolea
   };
 }
 
-/** Has a server that Node's constructor has made write them through these accessors, too. */
+/** Moves the own properties of a server made by Node's constructor to these accessors. */
 export function adoptSettings(server: Server): () => void {
   const own = server as never as Record<string, unknown>;
   const values = LIVE.filter((name) => Object.hasOwn(own, name)).map(
@@ -90,19 +90,19 @@ export function adoptSettings(server: Server): () => void {
 
 type Settable = ConfiguredServer & { [kValues]?: Record<string, unknown> };
 
-// As Node reads these properties: values other than numbers count as their fallback.
+// Follows Node's reading of these properties: values other than numbers count as the fallback.
 function duration(value: number | undefined, fallback = 0): number {
   if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return fallback;
-  return Math.min(Math.ceil(value), MOST);
+  return Math.min(Math.ceil(value), MAX_INT32);
 }
 
-/** By default Node allows a thousand. */
+/** Node allows a thousand by default. */
 function headerCount(value: number | null): number {
   if (typeof value !== 'number') return 1000;
-  return value > 0 ? Math.min(Math.ceil(value), MOST) : 0;
+  return value > 0 ? Math.min(Math.ceil(value), MAX_INT32) : 0;
 }
 
 function limit(value: number | null | undefined): number {
   if (value === undefined || value === null) return 0;
-  return value > 0 ? Math.min(Math.ceil(value), MOST) : -1;
+  return value > 0 ? Math.min(Math.ceil(value), MAX_INT32) : -1;
 }

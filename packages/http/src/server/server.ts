@@ -1,7 +1,11 @@
 import type { RequestListener, Server, ServerOptions } from 'node:http';
 import type { Socket } from 'node:net';
-import { kAnswers, ServerAnswers, type Answers } from '../answers/answers.ts';
-import { maxBytesOf } from '../answers/answer-limit.ts';
+import {
+  EngineResponseStore,
+  kResponseStore,
+  type ResponseStore,
+} from '../response-store/response-store.ts';
+import { maxBytesOf } from '../response-store/max-bytes.ts';
 import { callLater, queueMicrotask } from '../node/clocks.ts';
 import { ConnectionSocket } from '../connection/connection-socket.ts';
 import { ListeningEvents } from './listening-events.ts';
@@ -19,7 +23,7 @@ import { isNode26, symbolOf } from '../node/node-internals.ts';
 import { nodeOnlyOption } from '../node/node-only.ts';
 import { countListeners } from '../node/own-listeners.ts';
 import { isNodes } from '../node/node-sources.ts';
-import { isWatched } from '../node/replaced-methods.ts';
+import { isEmitReplaced } from '../node/replaced-methods.ts';
 import { replacedOfSockets } from '../node/replaced-sockets.ts';
 import {
   kServedBy,
@@ -29,7 +33,7 @@ import {
   type ServerEngine,
 } from '../served-by.ts';
 import { ServerBase } from './server-base.ts';
-import { kAnswerLog, ServerLog } from '../answers/server-log.ts';
+import { kServerLog, ServerLog } from '../engine-log/server-log.ts';
 import { proxiesOf, refuseProxies, type ResolvedProxies } from './proxy-options.ts';
 import { defineSettings, settingsOf, type ConfiguredServer } from './server-settings.ts';
 import { sharesServers } from './shared-servers.ts';
@@ -46,7 +50,7 @@ type Listen2 = (
   flags: number | undefined,
 ) => void;
 
-/** Looked up when they are called: somebody may have replaced them. */
+/** Read at call time, because user code may have replaced them. */
 const nodeServer = NodeServer.prototype as unknown as {
   _listen2: Listen2;
   _emitCloseIfDrained(this: Server): void;
@@ -58,18 +62,18 @@ export interface EngineServer extends ServingServer, ConfiguredServer {
   _handle: ListeningHandle | null;
 }
 
-/** Where `keepAliveTimeout` is off: Node's default. */
+/** Node's default, used if `keepAliveTimeout` is off. */
 const DEFAULT_KEEP_ALIVE_MS = 5000;
 
 /**
- * A `http.Server` whose connections the native engine accepts, reads and writes. Listening, its errors, its events and
- * the options are Node's own code.
+ * An `http.Server` whose connections the native engine accepts, reads and writes. Listening, its errors, its events and the
+ * options are Node's own code.
  */
 // eslint-disable-next-line typescript/no-unsafe-declaration-merging
 export class EngineServer extends ServerBase {
   /** @internal */
   readonly custom: CustomMessages;
-  /** @internal Headers that must not be sent twice, by the symbol Node looks for. */
+  /** @internal Headers that must not be sent twice, with Node's internal symbol for them. */
   readonly uniqueHeaders: readonly [symbol, Set<string>] | undefined;
   /** @internal */
   readonly optimizesEmptyRequests: boolean;
@@ -83,25 +87,25 @@ export class EngineServer extends ServerBase {
   /** @internal */
   declare StreamHandle: StreamHandle;
 
-  /** An option that only Node's own server has: that listens and serves. */
+  /** An option that only Node's own server supports: it then listens and serves. */
   readonly #nodeOption: string | undefined;
 
   readonly #log = new ServerLog();
   readonly #isThreaded: boolean;
   #native: NativeServer | undefined;
-  /** The method that somebody replaced, and that only Node's own server calls. */
+  /** A replaced method that only Node's own server calls. */
   #replaced: string | undefined;
   #leave: (() => void) | undefined;
-  /** Connections that Node's own code counts: upgraded ones, and those the user emits as "connection". */
+  /** Connections counted by Node's own code: upgraded ones, and those that user code emits as "connection". */
   #counted = 0;
-  /** What `_connections` was when it was last read. */
+  /** Value of `_connections` at its last read. */
   #read = 0;
   #isClosing = false;
   #isAnnouncing = false;
   #isLingering = false;
   #isReconfiguring = false;
-  #answers: ServerAnswers | undefined;
-  readonly #answerBytes: number;
+  #store: EngineResponseStore | undefined;
+  readonly #storeBytes: number;
   /** Node's own listener of "connection". */
   readonly #serve: ConnectionListener;
 
@@ -113,7 +117,7 @@ export class EngineServer extends ServerBase {
       (options as { optimizeEmptyRequests?: boolean } | undefined)?.optimizeEmptyRequests === true;
     this.#isThreaded = (options as { threaded?: boolean } | undefined)?.threaded === true;
     this.#nodeOption = nodeOnlyOption(options);
-    this.#answerBytes = maxBytesOf(options);
+    this.#storeBytes = maxBytesOf(options);
     this.proxies = proxiesOf(options);
     if (this.#nodeOption !== undefined) {
       refuseProxies(options, `only Node supports ${this.#nodeOption}`);
@@ -122,14 +126,14 @@ export class EngineServer extends ServerBase {
     const names = key && (this as never as Record<symbol, Set<string> | null>)[key];
     if (key && names) this.uniqueHeaders = [key, names];
 
-    // Node's own listener serves what the user emits as a connection: any duplex stream.
+    // Node's own listener serves connections emitted by user code: any duplex stream.
     const serve = (socket: Socket): void => {
       if (!(socket instanceof ConnectionSocket)) this.serveByNode(socket);
     };
     const events = this._events!;
     const { connection } = events as { connection: ConnectionListener | ConnectionListener[] };
     if (Array.isArray(connection)) {
-      // Of a server that Node has made, and somebody has added listeners to since.
+      // The server was made by Node, and listeners were added since.
       const at = connection.findIndex((each) => isNodes(each));
       this.#serve = connection[at]!;
       connection[at] = serve;
@@ -139,18 +143,18 @@ export class EngineServer extends ServerBase {
     }
   }
 
-  // net.Server counts its connections here; the engine's are not among those.
+  // net.Server counts its connections here; the engine's are not among them.
   get _connections(): number {
     this.#read = (this.#native?.connectionCount() ?? 0) + this.#counted;
     return this.#read;
   }
-  // Node's own code writes one more or one less than it has read: a thread of the engine may have opened or closed connections
-  // in between. The constructor of net.Server writes before this class has its fields.
+  // Node's own code writes one more or one less than it has read; the difference counts, because a thread of the engine may
+  // have opened or closed connections in between. net.Server's constructor writes before this class has its fields.
   set _connections(value: number) {
     if (#counted in this) this.#counted += value - this.#read;
   }
 
-  // net.Server.listen ends here, once names are resolved.
+  // Called at the end of net.Server.listen, once names are resolved.
   _listen2(...[address, port, addressType, backlog, fd, flags]: Parameters<Listen2>): void {
     this.#native = undefined;
     this.#replaced = this.#replacedMethod();
@@ -179,7 +183,7 @@ export class EngineServer extends ServerBase {
   }
 
   #settings(): ServerSettings {
-    this.#isAnnouncing = isWatched(this) || countListeners(this, 'connection') > 1;
+    this.#isAnnouncing = isEmitReplaced(this) || countListeners(this, 'connection') > 1;
     return settingsOf(this, this.#isAnnouncing);
   }
 
@@ -188,7 +192,7 @@ export class EngineServer extends ServerBase {
     try {
       port = openPort(this.#isThreaded);
     } catch (error) {
-      // An "error" event of listen, as any other that the system gives.
+      // Becomes an "error" event of listen, like any other system error.
       const errno = startErrno(error);
       if (errno === undefined) throw error;
       return -errno;
@@ -196,38 +200,39 @@ export class EngineServer extends ServerBase {
     const native = serve(port);
     if (typeof native === 'number') return native;
     this.#native = native;
-    if (this.#answers !== undefined || sharesServers()) this.#openAnswers();
+    if (this.#store !== undefined || sharesServers()) this.#openStore();
     this.#log.begin(native);
     return native;
   }
 
-  /** Takes a connection over. Node's own code refuses it at the limit, and serves it where the engine cannot. */
+  /** Takes over a connection. Node's own code refuses it at the limit, and serves it if the engine cannot. */
   #adopt(client: AcceptedHandle): boolean {
     const { fd = -1 } = client;
     if (this.#isNodes()) return false;
-    // The one of a worker has no class: those of its connections tell.
+    // The handle of a worker has no class of its own; its connections have.
     this.StreamHandle = client.constructor as never;
     const { maxConnections } = this;
     if (maxConnections != null && this._connections >= maxConnections) return false;
     const isTaken = fd >= 0 && this.#native?.adopt(fd) === true;
-    // Behind proxies one that the engine cannot take, as no descriptor is left, is closed: Node would serve anybody.
+    // With trusted proxies, a connection that the engine cannot take, because descriptors are exhausted, is closed: Node
+    // would serve any peer.
     return isTaken || this.proxies !== undefined;
   }
 
-  /** Somebody has replaced what only Node's own server calls. */
+  /** Returns true if a method that only Node's own server calls was replaced. */
   #isNodes(): boolean {
     this.#replaced ??= this.#replacedMethod();
     return this.#replaced !== undefined;
   }
 
-  /** Node would serve clients outside the list of proxies. */
+  /** Ignored with trusted proxies: Node would also serve clients outside the list. */
   #replacedMethod(): string | undefined {
     return this.proxies === undefined ? replacedOfSockets() : undefined;
   }
 
   override close(...given: [callback?: (error?: Error) => void]): this {
     this.#isClosing = true;
-    // Clients that never pause would keep their connections: they have as long as one that is idle.
+    // Clients that never pause would keep their connections open: they get the time of an idle one.
     const keepMs = this.keepAliveTimeout || DEFAULT_KEEP_ALIVE_MS;
     callLater(() => {
       if (this.#isClosing) this.endConnections();
@@ -236,12 +241,12 @@ export class EngineServer extends ServerBase {
   }
 
   /**
-   * @internal From here on every response ends its connection. Those that are idle stay for so many ms: their next request
-   * may be on its way.
+   * @internal Makes every response end its connection. Idle connections stay open for `lingerMs`: their next request may be
+   *   on its way.
    */
   endConnections(lingerMs = 0): void {
     this.isEnding = true;
-    this.#native?.closeAnswers();
+    this.#native?.closeStore();
     if (lingerMs === 0) return;
     this.#isLingering = true;
     callLater(() => {
@@ -250,7 +255,7 @@ export class EngineServer extends ServerBase {
     }, lingerMs);
   }
 
-  /** @internal Node's emits "close" whenever it is called; the engine has more occasions to call it. */
+  /** @internal Node's method emits "close" on every call; the engine calls it more often. */
   _emitCloseIfDrained(): void {
     if (!(#isClosing in this)) return;
     if (this._handle === null) {
@@ -268,7 +273,7 @@ export class EngineServer extends ServerBase {
   override closeIdleConnections(): void {
     if (#isLingering in this && this.#isLingering) return;
     super.closeIdleConnections();
-    // Answers of this turn may not have left yet: until then their connections are not idle.
+    // Responses of this turn may still be queued: until they are sent, their connections are not idle.
     if (this.#native !== undefined) openPort(this.#isThreaded).flush();
     // Node 26 counts connections that have sent nothing as idle.
     this.#native?.closeIdle(isNode26);
@@ -309,16 +314,16 @@ export class EngineServer extends ServerBase {
     return this;
   }
 
-  /** @internal The engine reports connections only if somebody listens. */
+  /** @internal The engine reports connections only if there are listeners. */
   _noticeListener(event: string | symbol): void {
-    // The constructor of http.Server listens before this class has its fields.
+    // The constructor of http.Server adds listeners before this class has its fields.
     if (event !== 'connection' || !(#native in this)) return;
     if (this.#native === undefined || this.#isAnnouncing) return;
     this.#isAnnouncing = true;
     this.#native.configure({ announceConnections: true });
   }
 
-  /** @internal Tells the engine of changed properties, once for all that change together. */
+  /** @internal Passes changed properties to the engine, once for all changes of a tick. */
   reconfigure(): void {
     if (!(#native in this) || this.#native === undefined || this.#isReconfiguring) return;
     this.#isReconfiguring = true;
@@ -342,24 +347,24 @@ export class EngineServer extends ServerBase {
     return this.#replaced === undefined ? engineServes() : nodeCalls(this.#replaced);
   }
 
-  /** @internal For `answersOf(server)`. */
-  answers(): Answers | undefined {
+  /** @internal For `responseStoreOf(server)`. */
+  responseStore(): ResponseStore | undefined {
     // The prototype has this property too.
     if (!(#nodeOption in this) || this.#nodeOption !== undefined) return undefined;
-    if (this.#answers === undefined) {
-      this.#answers = new ServerAnswers({
+    if (this.#store === undefined) {
+      this.#store = new EngineResponseStore({
         log: this.#log,
         ticket: () => openPort(this.#isThreaded).ticket(),
         native: () => (this.listening ? this.#native : undefined),
         limitsRequests: () => (this.maxRequestsPerSocket ?? 0) > 0,
       });
-      if (this.listening && !this.isEnding) this.#openAnswers();
+      if (this.listening && !this.isEnding) this.#openStore();
     }
-    return this.#answers;
+    return this.#store;
   }
 
-  #openAnswers(): void {
-    this.#native?.openAnswers(this.#answerBytes, sharesServers());
+  #openStore(): void {
+    this.#native?.openStore(this.#storeBytes, sharesServers());
   }
 
   /** @internal */
@@ -367,13 +372,13 @@ export class EngineServer extends ServerBase {
     this.#serve(socket);
   }
 
-  /** @internal A connection has become Node's. */
+  /** @internal Counts a connection that was moved to Node. */
   countDetached(): void {
     this.#counted += 1;
   }
 
-  /** @internal The log of what the engine answers by itself. */
-  answerLog(): ServerLog {
+  /** @internal The log of the stored responses. */
+  serverLog(): ServerLog {
     return this.#log;
   }
 }
@@ -381,11 +386,11 @@ export class EngineServer extends ServerBase {
 // Shown by console.log and error messages.
 Object.defineProperty(EngineServer, 'name', { value: 'Server' });
 defineSettings(EngineServer.prototype);
-Object.defineProperty(EngineServer.prototype, kAnswerLog, {
-  get: EngineServer.prototype.answerLog,
+Object.defineProperty(EngineServer.prototype, kServerLog, {
+  get: EngineServer.prototype.serverLog,
 });
-Object.defineProperty(EngineServer.prototype, kAnswers, {
-  get: EngineServer.prototype.answers,
+Object.defineProperty(EngineServer.prototype, kResponseStore, {
+  get: EngineServer.prototype.responseStore,
 });
 Object.defineProperty(EngineServer.prototype, kServedBy, {
   value: EngineServer.prototype.servedBy,

@@ -5,29 +5,29 @@ import type { ListenOptions } from 'node:net';
 type Ending = Server & { endConnections?(lingerMs: number): void };
 type Listen = (...args: unknown[]) => Server;
 
-/** Between looks at connections that have become idle since the server stopped listening. */
+/** Interval between checks for connections that have become idle since the server stopped listening. */
 const IDLE_CHECK_MS = 100;
 
-/** How long a thread that stops waits for requests that were on their way to it. */
+/** Time that a stopping thread waits for requests already on their way to it. */
 const LINGER_MS = 500;
 
 let isShared = false;
 let isStopping = false;
 const listening = new Set<Server>();
-/** Responses of Node's own servers, which cannot end their connections otherwise. */
+/** Responses of Node's own servers, tracked because these have no other way to end their connections. */
 const underWay = new Set<ServerResponse>();
 
-/** From here on the servers of this thread share their ports, and can be closed together. */
+/** Makes the servers of this thread share their ports, and closes them together. */
 export function shareServers(): void {
   isShared = true;
 }
 
-/** Whether other threads of the process may listen at the same address. */
+/** Returns true if other threads of the process may listen at the same address. */
 export function sharesServers(): boolean {
   return isShared;
 }
 
-/** A server of this thread, right after it was made. */
+/** Registers a server of this thread, right after its creation. */
 export function noteServer(server: Server): void {
   if (!isShared) return;
   const listen = server.listen.bind(server) as Listen;
@@ -43,14 +43,14 @@ function watch(_: unknown, response: ServerResponse): void {
   response.once('close', () => underWay.delete(response));
 }
 
-/** From here on every response announces the end of its connection: its client connects elsewhere. */
+/** Makes every response announce the end of its connection, so that the client reconnects to another thread. */
 export function endConnections(): void {
   isStopping = true;
   for (const server of listening) (server as Ending).endConnections?.(LINGER_MS);
   for (const response of underWay) response.shouldKeepAlive = false;
 }
 
-/** Stops listening, and resolves when all that was begun is answered. */
+/** Stops listening, and resolves when all pending requests have their responses. */
 export async function closeServers(): Promise<void> {
   await Promise.all([...listening].map((server) => close(server)));
 }
@@ -58,7 +58,7 @@ export async function closeServers(): Promise<void> {
 async function close(server: Server): Promise<void> {
   const closed = once(server, 'close');
   if (server.listening) server.close();
-  // The client keeps a connection whose response was due when the server closed.
+  // A connection whose response was pending when the server closed is kept open by the client.
   const check = setInterval(() => server.closeIdleConnections?.(), IDLE_CHECK_MS);
   await closed;
   clearInterval(check);

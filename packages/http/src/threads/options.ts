@@ -4,7 +4,7 @@ export interface ThreadsOptions {
   /** `workerData` of every thread. */
   readonly workerData?: unknown;
   /**
-   * How long a thread may take to finish its open requests, in ms, before it is ended.
+   * Max time for a thread to finish its open requests, in ms, before it is terminated.
    * @default 10000
    */
   readonly stopTimeoutMs?: number;
@@ -14,7 +14,7 @@ export interface ThreadsOptions {
    */
   readonly restartDelayMs?: number;
   /**
-   * The longest wait before a restart, in ms. For a thread that ran for longer, waits start over at `restartDelayMs`.
+   * Max wait before a restart, in ms. If a thread ran for longer, waits start over at `restartDelayMs`.
    * @default 30000
    */
   readonly maxRestartDelayMs?: number;
@@ -52,7 +52,7 @@ export function resolveOptions(options: ThreadsOptions): ResolvedOptions {
   } = options;
   const durations = { stopTimeoutMs, restartDelayMs, maxRestartDelayMs };
   for (const [name, value] of Object.entries(durations)) {
-    // A timer for longer than this is due at once.
+    // Longer timers fire immediately.
     if (!(value >= 0 && value <= 0x7fff_ffff)) {
       throw wrong(name, '0 to 2147483647 milliseconds', value);
     }

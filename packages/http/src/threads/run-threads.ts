@@ -11,7 +11,7 @@ import {
 } from './options.ts';
 import { startThread, type Ended, type RunningThread } from './running-thread.ts';
 
-/** What happens to threads. `index` is 0 to n - 1 and stays with a thread's successors. */
+/** Events of the threads. `index` is 0 to n - 1 and stays with a thread's successors. */
 export interface ThreadsEvents {
   /** The entry of a thread has run. */
   start: [index: number];
@@ -24,14 +24,14 @@ export interface ThreadsEvents {
 }
 
 /**
- * Runs `entry` in `count` worker threads that serve one port together. In such a thread `listen` of this package's
- * servers shares its port (`reusePort`), and the kernel distributes connections over the threads.
+ * Runs `entry` in `count` worker threads that serve one port together. In such a thread `listen` of this package's servers
+ * shares its port (`reusePort`), and the kernel distributes connections over the threads.
  *
- * A thread that dies is restarted, later each time. On SIGTERM or SIGINT every thread stops listening, finishes its
- * open requests and exits; then the process does. For that, the function that an entry exports as `close` is called;
- * without it the servers that `createServer` and `serverFactory` made are closed.
+ * A thread that dies is restarted, later each time. On SIGTERM or SIGINT every thread stops listening, finishes its open
+ * requests and exits; then the process does. To stop, a thread calls the function that the entry exports as `close`; without
+ * it, it closes the servers that `createServer` and `serverFactory` made.
  *
- * @param count How many threads. One for each core that is to serve.
+ * @param count Number of threads. One for each core that should serve.
  * @param entry A module: a path, relative to the working directory, or a URL.
  * @throws ERR_REDLINE_HTTP_OPTION
  * @example // main.ts runThreads(availableParallelism(), new URL('server.ts', import.meta.url)); // server.ts
@@ -52,12 +52,12 @@ export function runThreads(
 
 /** Threads that serve together. Created by `runThreads`. */
 export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposable {
-  /** How many threads there are. */
+  /** Number of threads. */
   readonly count: number;
   /**
    * Resolves when the entry has run in every thread.
    *
-   * Rejects with ERR_REDLINE_HTTP_THREAD_NOT_STARTED when a thread dies before any has started: nothing is running then.
+   * Rejects with ERR_REDLINE_HTTP_THREAD_NOT_STARTED if a thread dies before any has started: no thread is running then.
    */
   readonly started: Promise<void>;
 
@@ -94,7 +94,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
       for (const restart of this.#restarts) clearTimeout(restart);
       this.#restarts.clear();
       for (const thread of this.#threads) thread?.stop(this.#options.stopTimeoutMs);
-      this.#settle();
+      this.#finishIfAllExited();
     }
     return this.#stop.promise;
   }
@@ -124,8 +124,8 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
     this.#threads[index] = undefined;
     this.emit('exit', index, exitCode, error);
     if (!this.#isStopping && !this.#hasStarted) this.#giveUp(index, exitCode, error);
-    // A thread that ends with 0 had nothing left to do.
-    if (this.#isStopping || exitCode === 0) this.#settle();
+    // A thread that exits with 0 had no work left.
+    if (this.#isStopping || exitCode === 0) this.#finishIfAllExited();
     else this.#restart(index, livedMs, error);
   }
 
@@ -154,7 +154,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
     this.#restarts.add(restart);
   }
 
-  #settle(): void {
+  #finishIfAllExited(): void {
     if (this.#restarts.size > 0 || this.#threads.some(Boolean)) return;
     this.#isStopping = true;
     for (const signal of this.#options.signals) process.off(signal, this.#onSignal);
@@ -164,7 +164,7 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
   }
 
   #stopBySignal(signal: NodeJS.Signals): void {
-    // A second signal forces it.
+    // A second signal terminates the threads.
     if (this.#isStopping) for (const thread of this.#threads) thread?.terminate();
     void this.stop().then(() => dieOf(signal));
   }
@@ -172,6 +172,6 @@ export class Threads extends EventEmitter<ThreadsEvents> implements AsyncDisposa
 
 function dieOf(signal: NodeJS.Signals): void {
   process.kill(process.pid, signal);
-  // The first process of a container has no default action for signals: it is still here.
+  // PID 1 of a container has no default action for signals: it is still alive here.
   if (process.pid === 1) process.exit(128 + constants.signals[signal]);
 }

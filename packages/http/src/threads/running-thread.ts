@@ -1,6 +1,5 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 
-/** How a thread came to its end. */
 export interface Ended {
   readonly exitCode: number;
   readonly error: Error | undefined;
@@ -8,10 +7,10 @@ export interface Ended {
 }
 
 export interface RunningThread {
-  /** The entry has run. Rejects when the thread ends before. */
+  /** Resolves when the entry has run. Rejects if the thread ends before that. */
   readonly started: Promise<void>;
   readonly ended: Promise<Ended>;
-  /** Asks for the end, and forces it after so many ms. */
+  /** Asks the thread to end, and terminates it after this many ms. */
   stop(timeoutMs: number): void;
   terminate(): void;
 }
@@ -25,7 +24,7 @@ export function startThread(entry: URL, workerData: unknown): RunningThread {
   port1.once('message', () => started.resolve());
   const worker = import('./thread-main-url.ts').then(({ threadMain }) => {
     const made = new Worker(threadMain, { workerData });
-    // Not through workerData, which is the application's.
+    // Sent as a message, because workerData belongs to the application.
     made.postMessage({ entry: entry.href, port: port2 }, [port2]);
     made.once('error', (thrown) => {
       error = thrown instanceof Error ? thrown : new Error(String(thrown));

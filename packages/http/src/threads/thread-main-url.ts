@@ -1,4 +1,4 @@
 import { extname } from 'node:path';
 
-/* In a file of its own, imported when a thread starts: compiled to CommonJS, as Jest does, there is no import.meta. */
+/* A separate file, imported when a thread starts: compiled to CommonJS, as by Jest, import.meta is missing. */
 export const threadMain: URL = new URL(`./thread-main${extname(import.meta.url)}`, import.meta.url);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { parentPort, type MessagePort } from 'node:worker_threads';
 import { closeServers, endConnections, shareServers } from '../server/shared-servers.ts';
 
-// The first module of a thread of `runThreads`: it runs the entry, and ends the thread when asked to.
+// The first module of a `runThreads` thread: runs the entry, and ends the thread on request.
 
 interface Entry {
   readonly close?: () => unknown;
@@ -11,7 +11,7 @@ interface Entry {
 const [{ entry, port }] = (await once(parentPort!, 'message')) as [
   { entry: string; port: MessagePort },
 ];
-// From here on the port is the application's, and keeps the thread alive only if it listens.
+// The parent port now belongs to the application, and keeps the thread alive only if the application listens on it.
 parentPort!.unref();
 shareServers();
 

@@ -7,6 +7,7 @@ import http from 'node:http';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '@redline/services';
 import { connect, leave, talk } from '../conformance/wire.ts';
 import { moment } from '../conformance/engine.ts';
 import type { Listened, Listening } from './worker.ts';
@@ -113,15 +114,6 @@ async function teller(event: string): Promise<[Hand, Hand]> {
   const both: [Hand, Hand] = one.has(event, 'shared') ? [one, two] : [two, one];
   await both[0].heard(event, 'shared');
   return both;
-}
-
-async function freePort(): Promise<number> {
-  const server = net.createServer().listen(local);
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return free;
 }
 
 async function waitForNone(...hands: Hand[]): Promise<void> {

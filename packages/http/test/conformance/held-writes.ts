@@ -110,6 +110,37 @@ export const heldWrites: Behaviours = {
       response.end('C', note('end'));
       setTimeout(() => socket.end(), 20);
     }),
+  'a cork of the socket behind an uncork of the response stays': (http) =>
+    held(http, (response, note, socket) => {
+      response.write('A', note('write'));
+      response.uncork();
+      socket.cork();
+      socket.write('raw', note('socket'));
+      setTimeout(() => {
+        note(`corked ${socket.writableCorked}`)();
+        socket.destroy();
+      }, 50);
+    }),
+  'what is corked behind the end of the last response leaves with the socket': (http) =>
+    held(http, (response, note, socket) => {
+      response.setHeader('Connection', 'close');
+      response.write('A', note('write'));
+      socket.write('raw', note('socket'));
+      response.end(note('end'));
+      socket.cork();
+      socket.write('late', note('late'));
+    }),
+  'an unknown encoding is an error of the write': (http) =>
+    held(http, (response, note, socket) => {
+      try {
+        response.write('é', 'bogus' as never, note('write'));
+      } catch (error) {
+        note((error as NodeJS.ErrnoException).code!)();
+      }
+      response.write('later', note('later'));
+      response.end(note('end'));
+      setTimeout(() => socket.destroy(), 50);
+    }),
   'bytes that the socket was given in the tick of a write are lost with it': (http) =>
     held(http, (response, note, socket) => {
       response.write('A', note('write'));

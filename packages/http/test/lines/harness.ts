@@ -2,16 +2,16 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { answersOf, createServer, type Answers } from '../../src/index.ts';
-import type { AnswerLines, LineSink, LineSource } from '../../src/pino.ts';
+import { responseStoreOf, createServer, type ResponseStore } from '../../src/index.ts';
+import type { EngineLines, LineSink, LineSource } from '../../src/pino.ts';
 
 export interface Served extends AsyncDisposable {
   readonly server: Server;
   readonly port: number;
-  readonly answers: Answers;
-  /** Lets the engine answer the target, with a line if its log has any. */
+  readonly store: ResponseStore;
+  /** Stores a response for the target, with a line if its log has any. */
   keep(target: string, status?: number): void;
-  log(lines: AnswerLines | undefined): void;
+  log(lines: EngineLines | undefined): void;
   /** One request on a connection of its own: the status of its response. */
   ask(target: string, headers?: readonly string[], method?: string): Promise<number>;
 }
@@ -21,16 +21,16 @@ export async function serve(listener: RequestListener, threaded = false): Promis
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const answers = answersOf(server)!;
+  const store = responseStoreOf(server)!;
   return {
     server,
     port,
-    answers,
+    store,
     keep(target, status = 200) {
-      const { line = 0 } = answers.lines ?? {};
-      answers.keep(target, { status, body: `kept ${status}`, freshMs: 600_000, line });
+      const { line = 0 } = store.lines ?? {};
+      store.keep(target, { status, body: `kept ${status}`, freshMs: 600_000, line });
     },
-    log: (lines) => answers.log(lines),
+    log: (lines) => store.log(lines),
     async ask(target, headers = [], method = 'GET') {
       const socket = connect(port, '127.0.0.1');
       const lines = [`${method} ${target} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers];

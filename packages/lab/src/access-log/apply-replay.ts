@@ -4,10 +4,10 @@ import type { Plan } from '../config/resolve-plan.ts';
 import { readReplayList, requireLog } from './replay-list.ts';
 
 /**
- * Puts the requests of an access log in the place of a plan's own, where the plan or the command line names one. A log has no
- * headers: those of the plan's first request go along.
+ * Replaces the requests of a plan by those of an access log, if the plan or the command line names one. A log has no headers: those
+ * of the plan's first request are sent with every request.
  * @param options `replay` wins over `load.replay` of the config.
- * @returns what a reader must know, one sentence each
+ * @returns warnings for the reader, one sentence each
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
 export async function applyReplay(

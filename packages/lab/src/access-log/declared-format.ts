@@ -11,7 +11,7 @@ type Meaning =
   | 'time'
   | `took ${DurationUnit}`;
 
-/** The variables of nginx's log_format that say something about a request. */
+/** The nginx log_format variables that describe a request. */
 const ofNginx: Record<string, Meaning> = {
   request: 'request',
   request_method: 'method',
@@ -24,7 +24,7 @@ const ofNginx: Record<string, Meaning> = {
   request_time: 'took s',
 };
 
-/** Apache's LogFormat directives, without what stands between % and the letter. */
+/** Apache's LogFormat directives, without the modifiers between % and the letter. */
 const ofApache: Record<string, Meaning> = {
   r: 'request',
   m: 'method',
@@ -36,14 +36,14 @@ const ofApache: Record<string, Meaning> = {
   T: 'took s',
 };
 
-/** A format that the user names, as nginx's `log_format` or Apache's `LogFormat` has it. */
+/** A format that the user declares, in the syntax of nginx's `log_format` or Apache's `LogFormat`. */
 export class DeclaredFormat {
   readonly name: string;
   readonly duration?: string;
   readonly #line: RegExp;
   readonly #meanings: (Meaning | undefined)[];
 
-  /** @throws {LabError} ERR_REDLINE_OPTION when it names no request or no status */
+  /** @throws {LabError} ERR_REDLINE_OPTION when the request or the status is missing */
   constructor(text: string) {
     const { source, fields } = compile(text.trim());
     const meanings = fields.map(({ meaning }) => meaning);
@@ -93,7 +93,7 @@ function unitOf(meaning: Meaning): DurationUnit {
   return meaning.slice('took '.length) as DurationUnit;
 }
 
-/** Each variable becomes a group that ends at the text after it; within quotes, also escaped ones belong to it. */
+/** Turns each variable into a group that ends at the text after it; inside quotes it may contain escaped quotes. */
 function compile(text: string): {
   source: string;
   fields: { name: string; meaning: Meaning | undefined }[];
@@ -126,7 +126,7 @@ function apacheMeaning(letter: string, of: string | undefined): Meaning | undefi
   if (letter === 'T' && of !== undefined) {
     return of === 'ms' ? 'took ms' : of === 'us' ? 'took µs' : 'took s';
   }
-  // %{Host}i and the like name a header; %{…}t has a form of its own, which only Apache knows.
+  // %{Host}i and the like name a header; %{…}t takes a format that only Apache knows.
   return of === undefined ? ofApache[letter] : undefined;
 }
 

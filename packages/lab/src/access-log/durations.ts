@@ -1,13 +1,13 @@
 import { quantileOfSorted } from '../stats/quantile.ts';
 
-/** Up to here every duration is kept and quantiles are exact. */
+/** Up to this count every duration is kept and quantiles are exact. */
 const maxExact = 1_000;
-/** Bounds of two buckets differ by 1 %, so a quantile is within 0.5 %. */
+/** Bucket bounds differ by 1 %, so a quantile is within 0.5 %. */
 const base = Math.log(1.01);
-/** Below a nanosecond is one bucket. */
+/** Everything below a nanosecond shares one bucket. */
 const minMs = 1e-6;
 
-/** The durations of a route, in bounded memory: exact while they are few, in buckets of 1 % beyond. */
+/** The durations of a route in bounded memory: exact while they are few, then in buckets of 1 %. */
 export class Durations {
   count = 0;
   totalMs = 0;
@@ -37,7 +37,7 @@ export class Durations {
     }
   }
 
-  /** @param shares Ascending, 0 to 1; there has to be a duration. */
+  /** @param shares Ascending, 0 to 1; at least one duration must have been added. */
   quantiles(...shares: number[]): number[] {
     if (this.#exact !== undefined) {
       const sorted = this.#exact.toSorted((a, b) => a - b);

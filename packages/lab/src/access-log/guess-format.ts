@@ -1,4 +1,4 @@
-/** Fields by their look, in the words of nginx's log_format; `$_` is a field that says nothing of the request. */
+/** Field patterns with their nginx log_format names; `$_` is a field unrelated to the request. */
 const looks: readonly [expression: RegExp, name: string][] = [
   [/^\[[^\]]*\d{4}[^\]]*\]/, '[$time_local]'],
   [/^"[A-Z]{3,8} \S+(?: HTTP\/[\d.]+)?"/, '"$request"'],
@@ -11,7 +11,7 @@ const looks: readonly [expression: RegExp, name: string][] = [
   [/^\S+/, '$_'],
 ];
 
-/** A `--format` to begin with, for a line that was not understood; absent where no request can be seen in it. */
+/** Suggests a `--format` for a line that was not understood; undefined if it contains no request or no status. */
 export function guessFormat(line: string): string | undefined {
   let rest = line.trim();
   const words: string[] = [];

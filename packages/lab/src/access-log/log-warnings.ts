@@ -4,7 +4,7 @@ import { guessFormat } from './guess-format.ts';
 import type { MetFormat } from './parse-line.ts';
 import type { LogCounts } from './read-access-log.ts';
 
-/** What a reader of the figures must know of how a log was read, one sentence each. */
+/** Returns the warnings about how a log was read, one sentence each. */
 export function logWarnings({
   formats = [],
   withoutBegin = 0,
@@ -28,7 +28,7 @@ export function logWarnings({
   ];
 }
 
-/** Requests without a duration beside others with one, or fields that may be a duration. */
+/** Warns of requests without a duration, if others have one or their further fields may hold it. */
 function untimedWarning(
   { name, duration, requests, untimedSample }: MetFormat,
   formats: readonly MetFormat[],
@@ -49,7 +49,7 @@ function untimedWarning(
     : [];
 }
 
-/** `ingress-nginx; duration: $request_time, in seconds`, for the header. */
+/** Returns the text for the header, such as `Read as ingress-nginx; duration: $request_time, in seconds`. */
 export function formatText({ formats = [] }: LogCounts): string | undefined {
   const [first, ...others] = formats;
   if (first === undefined) return undefined;

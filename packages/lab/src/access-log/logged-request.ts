@@ -15,9 +15,9 @@ export type ParsedLine = LoggedRequest | 'other' | 'unreadable';
 /** A known shape of a line, with an example that a test reads. */
 export interface LogFormat {
   name: string;
-  /** The field that is taken as the duration and its unit, for the report; absent where the format has none. */
+  /** The field taken as the duration and its unit, for the report; absent if the format has no duration. */
   duration?: string;
   sample: string;
-  /** The sample as it is read. */
+  /** The request read from the sample. */
   reading: LoggedRequest;
 }

@@ -8,23 +8,23 @@ import { unwrap } from './formats/wrappers.ts';
 import type { DeclaredFormat } from './declared-format.ts';
 import type { LoggedRequest, ParsedLine } from './logged-request.ts';
 
-/** Requests whose end has not been logged yet; those that never end must not pile up. */
+/** Max requests held until their end is logged; those that never end must not pile up. */
 const maxPending = 100_000;
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
 
-/** A format as it was met in a log. */
+/** A format found in a log. */
 export interface MetFormat {
   name: string;
   requests: number;
   /** The field that was taken as the duration. */
   duration?: string;
-  /** The first line, where no field of it could be taken. */
+  /** The first line whose duration could not be read. */
   untimedSample?: string;
 }
 
 /**
- * Reads lines by the table of formats, also mixed, and without the words that containers and journals put before them.
- * Fastify describes a request in two lines, which are put together by process and id: each process counts from `req-1`.
+ * Reads lines by the table of formats, which a log may mix, without the prefixes of containers and journals. Fastify describes a
+ * request in two lines, which are joined by process and id: each process counts from `req-1`.
  */
 export class LineParser {
   readonly #declared: DeclaredFormat | undefined;
@@ -34,10 +34,10 @@ export class LineParser {
   readonly #loose = new TextReader(looseFormats);
   readonly #w3c = new W3cReader();
   readonly #met = new Map<string, MetFormat>();
-  /** Completed lines whose first line is not in the log. */
+  /** Completed requests whose first line is not in the log. */
   withoutBegin = 0;
 
-  /** @param declared Reads every line, in place of the table. */
+  /** @param declared Reads every line, instead of the table. */
   constructor(declared?: DeclaredFormat) {
     this.#declared = declared;
   }
@@ -97,7 +97,7 @@ export class LineParser {
     } catch {
       return 'unreadable';
     }
-    // A container's own JSON has the line of the program as a text.
+    // A container's own JSON holds the program's line as a string.
     if (
       typeof entry.log === 'string' &&
       (entry.stream !== undefined || entry['time'] !== undefined)

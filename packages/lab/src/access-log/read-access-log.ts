@@ -11,23 +11,23 @@ import { LineParser, type MetFormat } from './parse-line.ts';
 export interface LogCounts {
   lines: number;
   requests: number;
-  /** In order, and not about a finished request. */
+  /** Valid lines that do not describe a finished request. */
   other: number;
   unreadable: number;
-  /** The first few, to look at. */
+  /** The first few, for messages. */
   unreadableSamples: string[];
-  /** The formats of its requests, the most frequent first, and the field taken as the duration. */
+  /** The formats of the requests, the most frequent first, with the field taken as the duration. */
   formats?: MetFormat[];
-  /** Lines that end a request which no line began. */
+  /** Lines that end a request whose first line is missing. */
   withoutBegin?: number;
 }
 
 const maxSamples = 3;
 
 /**
- * Calls back for each request of the logs, in their order. Compressed logs are recognised by their first bytes.
+ * Calls back for each request of the logs, in order. Compressed logs are recognised by their first bytes.
  * @param files `-` is standard input.
- * @param options `format`: nginx's log_format or Apache's LogFormat, in place of the known ones.
+ * @param options `format`: nginx's log_format or Apache's LogFormat, instead of the known formats.
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG when a file does not exist or no line describes a request;
  *   ERR_REDLINE_OPTION when the format names no request
  */
@@ -47,7 +47,7 @@ export async function readAccessLog(
     withoutBegin: 0,
   };
   const declared = format === undefined ? undefined : new DeclaredFormat(format);
-  // One for all files: a request may begin in one and end in the next.
+  // One parser for all files: a request may begin in one and end in the next.
   const parser = new LineParser(declared);
   for (const file of files) await readFile({ file, parser, counts, onRequest }, signal);
   counts.formats = parser.formats;
@@ -99,7 +99,7 @@ async function readFile(
     }
   };
   try {
-    // Standard input may stay silent for long: an interrupt does not wait for the next line.
+    // Standard input may stay silent for a long time: an interrupt must not wait for the next line.
     const source = addAbortSignal(
       signal,
       file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 }),
@@ -113,10 +113,10 @@ async function readFile(
   }
 }
 
-/** A file without a line end for so long is not a log. */
+/** A file with a longer line is not a log. */
 const maxLineLength = 1 << 24;
 
-/** node:readline needs as long for a line as its reading does. */
+/** Splits the lines itself: node:readline takes as long for a line as parsing it does. */
 async function eachLine(
   source: Readable,
   onLine: (line: string) => void,
@@ -145,21 +145,21 @@ async function plain(source: Readable): Promise<Readable> {
   if (first !== undefined) whole.write(first);
   const isCompressed = first !== undefined && first[0] === 0x1f && first[1] === 0x8b;
   const last = isCompressed ? createGunzip() : new PassThrough();
-  // An error of any of them reaches the reader of the last.
+  // An error in any of the streams reaches the reader of the last one.
   pipeline(source, whole, last, () => {});
   return last;
 }
 
 function firstChunk(source: Readable): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
-    const settle = (): void => {
+    const readFirst = (): void => {
       const chunk = source.read() as Buffer | null;
-      if (chunk === null && !source.readableEnded) return void source.once('readable', settle);
+      if (chunk === null && !source.readableEnded) return void source.once('readable', readFirst);
       source.off('error', reject);
       resolve(chunk ?? undefined);
     };
     source.once('error', reject);
     source.once('end', () => resolve(undefined));
-    source.once('readable', settle);
+    source.once('readable', readFirst);
   });
 }

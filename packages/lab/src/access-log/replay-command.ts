@@ -83,7 +83,7 @@ async function run(
   const list = await readReplayList(file, signal, options);
   const requests = list.requests.map((request) => ({ ...request, headers }));
   const atMs = scheduleOf(list, options, file);
-  const { server, outcome } = await atOrigin(
+  const { server, outcome } = await replayAgainst(
     asked,
     options.variant,
     { signal, phase },
@@ -148,8 +148,8 @@ function resultOf(
   };
 }
 
-/** A URL alone is a server that runs, on whatever machine; otherwise one is started. */
-async function atOrigin(
+/** Uses the running server, on any machine, when only a URL is given; otherwise starts one. */
+async function replayAgainst(
   asked: Asked,
   variantName: string | undefined,
   progress: { signal: AbortSignal; phase: (text: string) => void },

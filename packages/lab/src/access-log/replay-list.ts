@@ -8,23 +8,22 @@ import { RoutePatterns } from './route-pattern.ts';
 /** The requests of a log, as a load. */
 export interface ReplayList {
   requests: Required<RequestConfig>[];
-  /** For reports, in place of the requests. */
+  /** Shown in reports in place of the requests. */
   label: string;
   /** Milliseconds from the first request of the log; absent when the log has no times. */
   atMs?: number[];
   /** Requests per second in the log; absent when it has no times. */
   recordedRps?: number;
-  /** What was left out, one sentence each. */
+  /** Requests that were left out, one sentence each. */
   warnings: string[];
 }
 
-/** A load generator holds them all in memory, formatted. */
-const mostRequests = 20_000;
+/** Limited because load generators hold all requests in memory, formatted. */
+const maxRequests = 20_000;
 
 /**
- * The real request list: what was asked with success and can be asked again. Bodies are in no log, so only GET and
- * HEAD are taken.
- * @param options `route`: only the requests of this one, as `redline top` writes it; `format`: as of `readAccessLog`.
+ * Reads the requests of a log that succeeded and can be repeated. A log has no bodies, so only GET and HEAD are taken.
+ * @param options `route`: only the requests of this one, as `redline top` writes it; `format`: as for `readAccessLog`.
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
 export async function readReplayList(
@@ -45,7 +44,7 @@ export async function readReplayList(
       else if (status < 200 || status >= 400) left.status++;
       else if (pattern !== undefined && patterns.routeOf(target) !== pattern) {
         otherRoutes.add(patterns.routeOf(target));
-      } else if (taken.length >= mostRequests) left.beyond++;
+      } else if (taken.length >= maxRequests) left.beyond++;
       else taken.push({ request: asLogged(method, target), time });
     },
     signal,
@@ -88,13 +87,13 @@ function leftOutWarnings(left: { method: number; status: number; beyond: number 
   }
   if (left.beyond > 0) {
     warnings.push(
-      `Only the first ${mostRequests} requests are replayed; the ${left.beyond} after them are not.`,
+      `Only the first ${maxRequests} requests are replayed; the ${left.beyond} after them are not.`,
     );
   }
   return warnings;
 }
 
-/** @throws {LabError} ERR_REDLINE_OPTION when a route is named, and no log that it would be in */
+/** @throws {LabError} ERR_REDLINE_OPTION when a route is given without a log */
 export function requireLog(log: string | undefined, route: string | undefined): void {
   if (log !== undefined || route === undefined) return;
   throw new LabError(
@@ -112,7 +111,7 @@ function unknownRoute(name: string, route: string, routes: readonly string[]): L
   );
 }
 
-/** Bodies are in no log, and what is answered may change from one request to the next. */
+/** Compares the status only: a log has no bodies, and a response may change from one request to the next. */
 function asLogged(method: string, path: string): Required<RequestConfig> {
   return { method, path, headers: {}, body: '', compare: 'status', timed: true };
 }
@@ -120,14 +119,14 @@ function asLogged(method: string, path: string): Required<RequestConfig> {
 function timesOf(times: (number | undefined)[]): Pick<ReplayList, 'atMs' | 'recordedRps'> {
   const known = times.filter((time) => time !== undefined);
   if (known.length < times.length || known.length < 2) return {};
-  // Logs are written when a request ends, so they are nearly in order of time and not quite.
-  const first = known.reduce((least, time) => Math.min(least, time));
+  // Logs are written when a request ends, so they are only roughly in order of time.
+  const first = known.reduce((min, time) => Math.min(min, time));
   const atMs = spread(known.map((time) => time - first).toSorted((a, b) => a - b));
   const seconds = (atMs.at(-1)! || 1_000) / 1_000;
   return { atMs, recordedRps: times.length / seconds };
 }
 
-/** Times in whole seconds would send a second's requests in one burst: they are spread over it. */
+/** Spreads the requests of each second over it: times in whole seconds would send them in one burst. */
 function spread(atMs: number[]): number[] {
   if (atMs.some((at) => at % 1_000 !== 0)) return atMs;
   const perSecond = new Map<number, number>();

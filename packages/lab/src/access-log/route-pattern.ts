@@ -4,17 +4,17 @@ const numeric = /^-?\d+$/;
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const hex = /^(?=.*\d)[0-9a-f]{12,}$/i;
 const date = /^\d{4}-\d\d-\d\d$/;
-/** Long, with digits and letters: nobody gives a route such a name. */
+/** Long, with digits and letters: not a name that a route would have. */
 const token = /^(?=.*\d)(?=.*[A-Za-z])[\w~-]{20,}$/;
 
-/** Folds paths into routes: ids become `:id`, and what the user has named keeps its name. */
+/** Folds paths into routes: ids become `:id`, and patterns given by the user keep their names. */
 export class RoutePatterns {
   readonly #named: { pattern: string; expression: RegExp }[];
   readonly #keepQuery: boolean;
 
   /**
-   * @param named e.g. `/users/:name/posts`, `/static/*`; the first that fits counts.
-   * @param options `option`: what named them, for the message.
+   * @param named e.g. `/users/:name/posts`, `/static/*`; the first match counts.
+   * @param options `option`: the option that named them, for the message.
    * @throws {LabError} ERR_REDLINE_OPTION when one does not begin with a slash
    */
   constructor(
@@ -35,7 +35,7 @@ export class RoutePatterns {
 }
 
 function fold(path: string): string {
-  // Every fold but that of a UUID of letters alone, one in a million million, has a digit.
+  // Every segment that is folded has a digit, except a UUID of letters alone, one in a million million.
   if (!/\d/.test(path)) return path;
   return path
     .split('/')

@@ -1,11 +1,11 @@
-/** One segment of a path, with what is counted of the requests that end there. */
+/** One segment of a path, with the tallies of the requests that end there. */
 interface Node<Tally> {
   children: Map<string, Node<Tally>> | undefined;
   /** By method. */
   tallies: Map<string, Tally> | undefined;
   /** Through this segment. */
   requests: number;
-  /** Its values are one route: a new one is not told apart. */
+  /** True if its values form one route, which new values join. */
   isFolded: boolean;
 }
 
@@ -17,12 +17,12 @@ export interface FoldedLevel {
 const maxSiblings = 500;
 const maxNodes = 20_000;
 const minSiblings = 30;
-/** A segment with this share of the requests beside it keeps its name: `/api` among ten thousand guesses of a scanner. */
+/** A segment with this share of its level's requests keeps its name: `/api` among ten thousand guesses of a scanner. */
 const keptShare = 0.005;
 
 /**
- * Counts by route in a bounded memory: a level of the path with more than 500 values becomes `:name`, except for the values
- * that are frequent. Where many levels together hold too much, the bound is halved until it fits.
+ * Counts by route in bounded memory: a level of the path with more than 500 values becomes `:name`, except for its frequent values.
+ * If all levels together hold too many nodes, the bound is halved until they fit.
  */
 export class RouteTree<Tally> {
   readonly #root: Node<Tally> = newNode();
@@ -36,9 +36,9 @@ export class RouteTree<Tally> {
     this.#merge = merge;
   }
 
-  /** The tally of a route, such as `/users/:id` or `/orders?page=1`. */
+  /** Returns the tally of a route, such as `/users/:id` or `/orders?page=1`. */
   tallyOf(method: string, route: string): Tally {
-    // Before the descent: a node that is merged away on the way down would take its count with it.
+    // Before the descent: a node merged away on the way down would lose its count.
     if (this.#nodes > maxNodes) this.#foldMore();
     let node = this.#root;
     node.requests++;
@@ -62,7 +62,7 @@ export class RouteTree<Tally> {
     return tally;
   }
 
-  /** Every route with its tally, and the levels that were folded. */
+  /** Returns every route with its tally, and the folded levels. */
   entries(): { routes: { method: string; route: string; tally: Tally }[]; folded: FoldedLevel[] } {
     const routes: { method: string; route: string; tally: Tally }[] = [];
     const folded: FoldedLevel[] = [];
@@ -88,7 +88,7 @@ export class RouteTree<Tally> {
     if (child === undefined && node.isFolded) child = children.get(foldedName(name));
     if (child === undefined) {
       child = newNode();
-      // A slice keeps the whole chunk of the log alive; this is a copy.
+      // Copied, because a slice keeps the whole chunk of the log alive.
       children.set(` ${name}`.slice(1), child);
       this.#nodes++;
       if (children.size > this.#siblings) this.#fold(node);

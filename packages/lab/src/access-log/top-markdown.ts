@@ -2,15 +2,15 @@ import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { code, escaped, heading, markdownOf, table, warningList } from '../report/markdown.ts';
 import type { TopResult } from './top.ts';
 
-const mostRows = 40;
+const maxRows = 40;
 
-/** Routes as the terminal lists them. */
+/** Renders the routes as the terminal lists them. */
 export function topMarkdown(result: TopResult): string {
   const { routes, hasDurations, counts, spanSeconds } = result;
   const figure = (value: number | undefined, scale = 1): string =>
     value === undefined ? '–' : fixed(value / scale, scale === 1 && value < 100 ? 2 : 1);
   const rows = routes
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map((each) => [
       code(`${each.method} ${each.route}`),
       percent(each.share),
@@ -29,7 +29,7 @@ export function topMarkdown(result: TopResult): string {
     { right: '5xx' },
     'example',
   ];
-  const rest = routes.length - mostRows;
+  const rest = routes.length - maxRows;
   return markdownOf(
     heading(result.title),
     warningList(result.warnings),

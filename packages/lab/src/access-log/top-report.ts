@@ -5,13 +5,14 @@ import { cut, ends, left, right, tableWidth, widest, wrap } from '../report/colu
 import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { glyphsFor } from '../report/glyphs.ts';
 import { markup, type Markup } from '../report/markup.ts';
+import { methodList } from '../report/method-list.ts';
 import { renderPage } from '../report/page.ts';
 import { STACK } from '../report/style.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
 import { formatText } from './log-warnings.ts';
 import type { RouteCost, TopResult } from './top.ts';
 
-const leastName = 20;
+const minNameWidth = 20;
 
 export function renderTopTerminal(
   result: TopResult,
@@ -58,8 +59,8 @@ function table(routes: readonly RouteCost[], hasDurations: boolean, width: numbe
     Math.max(heading.length, widest(cells.map((row) => row[index]!))),
   );
   const room = width - widths.reduce((sum, each) => sum + each + 2, 0);
-  // Two routes that are cut might read the same: where there is no room they stand above their rows.
-  const nameWidth = room < leastName ? 0 : room;
+  // Two names that are cut might look the same: if there is too little room, each stands on a line above its row.
+  const nameWidth = room < minNameWidth ? 0 : room;
   const line = (name: string, row: readonly string[]): string =>
     left(cut(name, nameWidth), nameWidth) +
     row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('');
@@ -113,7 +114,7 @@ function countsText({ command, counts }: TopResult): string {
   return `${plural(lines, 'line')}: ${fixed(counts.requests)} requests, ${fixed(other)} other, ${fixed(unreadable)} unreadable`;
 }
 
-/** The report of `redline top` as one self-contained file. */
+/** Renders the report of `redline top` as one self-contained file. */
 export function renderTopHtml(result: TopResult): string {
   const [first] = result.routes;
   const { counts } = result;
@@ -151,12 +152,10 @@ export function renderTopHtml(result: TopResult): string {
     header: commandHeader(result, findings, facts),
     sections: [
       { id: 'routes', heading: 'Routes', css: style, body: routesTable(result) },
-      {
-        id: 'method',
-        heading: 'Method',
-        css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-        body: markup`<ul class="method"><li>${durationText(result)}</li><li>Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --group names a pattern, --keep-query keeps queries apart.</li></ul>`,
-      },
+      methodList([
+        durationText(result),
+        'Segments of a path that are numbers, dates, UUIDs, hashes or long tokens are folded; --group names a pattern, --keep-query keeps queries apart.',
+      ]),
     ],
   });
 }
@@ -169,9 +168,9 @@ function durationText({ command }: TopResult): string {
 
 function routesTable({ routes, hasDurations }: TopResult): Markup {
   const shown = routes.slice(0, 100);
-  const most = Math.max(...shown.map(({ share }) => share));
+  const max = Math.max(...shown.map(({ share }) => share));
   const rows = shown.map((each) => {
-    const bar = markup`<svg height="10" aria-hidden="true"><rect width="${Number(((each.share / most) * 100).toFixed(2))}%" height="10"/></svg>`;
+    const bar = markup`<svg height="10" aria-hidden="true"><rect width="${Number(((each.share / max) * 100).toFixed(2))}%" height="10"/></svg>`;
     const times = hasDurations
       ? markup`<td class="n" data-l="total s">${each.totalMs === undefined ? '–' : fixed(each.totalMs / 1_000, 1)}</td><td class="n" data-l="mean ms">${milliseconds(each.meanMs)}</td><td class="n" data-l="p50 ms">${milliseconds(each.p50Ms)}</td><td class="n" data-l="p99 ms">${milliseconds(each.p99Ms)}</td>`
       : undefined;

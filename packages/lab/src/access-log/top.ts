@@ -5,20 +5,20 @@ import type { RoutePatterns } from './route-pattern.ts';
 import { RouteTree } from './route-tree.ts';
 import type { RunFacts } from '../report/run-facts.ts';
 
-/** What `redline top` and `redline replay` leave behind. */
+/** The result of `redline top` and `redline replay`. */
 export interface TopResult extends RunFacts {
   schema: 1;
   command: 'top' | 'replay';
   title: string;
   files: string[];
   counts: LogCounts;
-  /** False when the log says nothing of durations: then the order is by requests. */
+  /** False if the log has no durations; routes are then ordered by requests. */
   hasDurations: boolean;
   /** From the first request to the last; absent when the log has no times. */
   spanSeconds?: number;
-  /** Most total time first. */
+  /** Longest total time first. */
   routes: RouteCost[];
-  /** Levels of the path with so many values that they are one route, e.g. `/blog/:name`. */
+  /** Levels of the path with too many values, each folded into one route, e.g. `/blog/:name`. */
   folded?: string[];
   warnings: string[];
 }
@@ -29,15 +29,15 @@ export interface RouteCost {
   /** e.g. `/users/:id` */
   route: string;
   requests: number;
-  /** Of all total time; of all requests where the log has no durations. 0 to 1. */
+  /** Share of all total time, or of all requests if the log has no durations; 0 to 1. */
   share: number;
   totalMs?: number;
   meanMs?: number;
   p50Ms?: number;
   p99Ms?: number;
-  /** Answers with 500 or above. */
+  /** Responses with status 500 or above. */
   serverErrors: number;
-  /** The path that came most often, to try it with. */
+  /** The most frequent path, to try the route with. */
   example: string;
 }
 
@@ -92,7 +92,7 @@ interface Tally {
   requests: number;
   errors: number;
   durations: Durations;
-  /** Enough of them to know a frequent one. */
+  /** Counts of the first 32 paths, enough to find a frequent one. */
   paths: Map<string, number>;
 }
 
@@ -112,7 +112,7 @@ function mergeTally(into: Tally, from: Tally): void {
 function addPath({ paths }: Tally, path: string, count: number): void {
   const known = paths.get(path);
   if (known !== undefined) paths.set(path, known + count);
-  // A slice keeps the whole chunk of the log alive; this is a copy.
+  // Copied, because a slice keeps the whole chunk of the log alive.
   else if (paths.size < maxPaths) paths.set(` ${path}`.slice(1), count);
 }
 

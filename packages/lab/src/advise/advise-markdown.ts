@@ -11,7 +11,7 @@ import {
   warningList,
 } from '../report/markdown.ts';
 
-/** A row for each hit, most time first. */
+/** Renders a row for each hit, most time first. */
 export function adviseMarkdown(result: AdviseResult): string {
   const { profile, node, leftOut, unread, leastShare } = result;
   const rows = adviseFigures(result).rows.map(({ advice, text, place }) => [

@@ -15,7 +15,7 @@ import type { Section } from '../report/section.ts';
 import { STACK, stackedTable } from '../report/style.ts';
 import { dateOf } from '../report/words.ts';
 
-/** The report of `redline advise` as one self-contained file. */
+/** Renders the report of `redline advise` as one self-contained file. */
 export function renderAdviseHtml(result: AdviseResult): string {
   const figures = adviseFigures(result);
   const { profile, advice } = result;
@@ -35,7 +35,7 @@ export function renderAdviseHtml(result: AdviseResult): string {
     title: `Advice for ${result.title}`,
     header: markup`<div class="top"><p class="brand">redline <span>${result.redlineVersion} · ${dateOf(result.startedAt)} · run ${result.runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>Advice for ${result.title}</h1><p class="cmd"><code>${result.invocation}</code></p><dl class="facts">${facts.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`,
-    sections: [hits(result, figures), ...beside(result), method()],
+    sections: [hits(result, figures), ...otherSections(result), method()],
   });
 }
 
@@ -77,7 +77,7 @@ function tableRow({ advice, gain, text, place }: AdviseRow, { axis }: AdviseFigu
 `;
 }
 
-function beside({ leftOut, unread }: AdviseResult): Section[] {
+function otherSections({ leftOut, unread }: AdviseResult): Section[] {
   if (leftOut.length + unread.length === 0) return [];
   const items = [
     ...unread.map(({ url, why }) => `${url} could not be read: ${why}.`),

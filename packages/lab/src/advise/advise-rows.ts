@@ -25,14 +25,14 @@ export function adviseFigures({ advice }: AdviseResult): AdviseFigures {
   return { rows, axis: logAxis(rows.flatMap(({ gain }) => [gain.low, gain.high])) };
 }
 
-/** What the reader is free to do: take it unseen, review first, or write it. */
+/** Describes the rewrite: safe to apply unseen, to be reviewed first, or to be written by hand. */
 export function rewriteWords({ rewrite, changesResult }: Advice): string {
   if (rewrite === undefined) return 'by hand';
   if (rewrite.isSafe) return 'safe to fix';
   return changesResult === undefined ? 'review first' : 'changes the result';
 }
 
-/** Where the result can be found wrong even by a good machine. */
+/** States the sampling error of a share of 1 %, which remains even on a good machine. */
 export function samplingText({ profile }: AdviseResult): string {
   const error = 1.96 * Math.sqrt(0.01 * 0.99 * (1 / Math.max(1, profile.samples)));
   return `a share of 1 % is known to ± ${(error * 100).toFixed(2)} %`;

@@ -7,7 +7,7 @@ import { fixed, percent, plural } from '../report/format.ts';
 import { type Glyphs, glyphsFor } from '../report/glyphs.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
 
-/** The report of `redline advise` for people in a terminal. */
+/** Renders the report of `redline advise` for a terminal. */
 export function renderAdviseTerminal(result: AdviseResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);

@@ -10,6 +10,7 @@ import { LabError } from '../errors.ts';
 import { buildCallTree, type CallTree } from '../profile/call-tree.ts';
 import { readCpuProfile } from '../profile/cpu-profile.ts';
 import { hotShare } from '../profile/functions.ts';
+import { profiledText } from '../profile/profiled-thread.ts';
 import { record } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { majorOfVersion } from '../prove/runtime-version.ts';
@@ -37,12 +38,12 @@ interface AdviseOptions extends ReportOptions, RequestOptions {
   evidence?: string;
 }
 
-/** A profile, and what is known of how it came about. */
+/** A profile and its origin. */
 interface Profiled {
   tree: CallTree;
   from: string;
   title: string;
-  /** Version of Node. */
+  /** Node version the profile was taken on. */
   node: string;
   folder: string;
 }
@@ -68,7 +69,7 @@ export function addAdviseCommand(program: Command, context: CommandContext): voi
 
 async function run(asked: Asked, options: AdviseOptions, context: CommandContext): Promise<void> {
   const startedAt = new Date();
-  // Before ten seconds of load.
+  // Fails before ten seconds of load, not after them.
   findLinter();
   const files = options.only ?? [];
   const missing = files.find((file) => !existsSync(file));
@@ -112,7 +113,7 @@ async function run(asked: Asked, options: AdviseOptions, context: CommandContext
   );
 }
 
-/** A profile that is there already needs no load. */
+/** Rejects a target next to --profile: an existing profile needs no load. */
 function refuseTarget({ target, command = [] }: Asked): void {
   if (target === '.' && command.length === 0) return;
   throw new LabError(
@@ -153,7 +154,7 @@ async function takeProfile(
   });
   return {
     tree: buildCallTree(recording.profile),
-    from: `profiled under load, ${recording.load.requests} requests${plan.requestLabel === undefined ? '' : ` (${plan.requestLabel})`}`,
+    from: `profiled under load, ${recording.load.requests} requests${plan.requestLabel === undefined ? '' : ` (${plan.requestLabel})`}${recording.profiled === undefined ? '' : `: ${profiledText(recording.profiled)}`}`,
     title: `${plan.title}, ${variant.name}`,
     node: recording.node.version,
     folder: variant.cwd,

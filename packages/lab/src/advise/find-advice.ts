@@ -19,16 +19,16 @@ export interface AdviseOptions {
   /** Major version of Node whose gains count. */
   major: number;
   evidence: ReadonlyMap<string, Evidence>;
-  /** Only in these files and folders; everywhere when empty. */
+  /** Limits the advice to these files and folders; no limit when empty. */
   files: readonly string[];
   maps: SourceMaps;
-  /** Places are given from here. */
+  /** Places are given relative to this folder. */
   folder: string;
 }
 
 type Found = Pick<AdviseResult, 'advice' | 'leftOut' | 'unread'>;
 
-/** Hits of the rules in functions that take a hundredth of the samples, as far as they gain something on this Node. */
+/** Finds rule hits in functions with at least 1 % of the samples, as far as the rules gain on this Node. */
 export function findAdvice(tree: CallTree, options: AdviseOptions): Found {
   const advice: Advice[] = [];
   const unread: Found['unread'] = [];
@@ -80,7 +80,7 @@ export function findAdvice(tree: CallTree, options: AdviseOptions): Found {
   };
 }
 
-/** Where the rewrite goes is known where the script is what was written. */
+/** The place of a rewrite is known only if the script is the source itself. */
 function rewriteOf(
   { text, isSafe, start, end }: NonNullable<Hit['rewrite']>,
   isSource: boolean,
@@ -88,14 +88,14 @@ function rewriteOf(
   return { text, isSafe, ...(isSource ? { at: { start, end } } : {}) };
 }
 
-/** The measurement on this very major, or on the nearest where its neighbours agree that it pays. */
+/** Returns the measurement on this major, or on the nearest one if its neighbours agree that the rule pays. */
 function gainOf(evidence: Evidence | undefined, major: number): Measurement | undefined {
   if (!evidence || !paysOn(evidence, major)) return undefined;
   const distance = (each: Measurement): number => Math.abs(majorOf(each) - major);
   return evidence.measurements.filter(pays).toSorted((a, b) => distance(a) - distance(b))[0];
 }
 
-/** Samples of each function of a script: its own, and those of the functions written inside it. */
+/** Counts the samples of each function of a script, including those of the functions written inside it. */
 function samplesByFunction(
   script: LintedScript,
   functions: readonly OwnTime[],
@@ -124,7 +124,7 @@ function innermost(functions: readonly Range[], at: number): Range | undefined {
   return found;
 }
 
-/** The app's own code; that of packages only where they are named. */
+/** Returns true for the app's own code; for that of packages only if a file or folder of it is named. */
 function isAsked(url: string, owner: Owner, { files, maps }: AdviseOptions): boolean {
   if (owner !== 'app' && owner !== 'deps') return false;
   if (files.length === 0) return owner === 'app';

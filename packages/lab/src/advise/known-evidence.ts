@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Evidence, majorOf, readEvidence } from '@redline/eslint-plugin';
 
-/** The evidence that comes with the plugin; what was proved on this machine takes its place, version by version. */
+/** Reads the evidence shipped with the plugin; proofs made on this machine replace it, version by version. */
 export async function knownEvidence(folder: string): Promise<Map<string, Evidence>> {
   const known = readEvidence();
   const names = await readdir(folder).catch(() => [] as string[]);

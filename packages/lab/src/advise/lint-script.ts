@@ -5,10 +5,10 @@ import plugin from '@redline/eslint-plugin';
 import type { Linter, Rule } from 'eslint';
 import { LabError } from '../errors.ts';
 
-/** A report shows code to be recognised, not to be read. */
-const mostCode = 160;
+/** Max characters of code in a report: enough to recognise it, not to read it. */
+const maxCodeLength = 160;
 
-/** From the first character of the file, the end not included. */
+/** Offsets from the start of the file; `end` is exclusive. */
 export interface Range {
   start: number;
   end: number;
@@ -19,22 +19,22 @@ export interface Hit extends Range {
   /** From 1. */
   line: number;
   column: number;
-  /** The line it is on; where it goes over several, all of it in one. */
+  /** The line of the hit; a hit of several lines is joined into one. */
   code: string;
-  /** What the code would become, and whether that is safe to do unseen. */
+  /** The replacement, and whether it is safe to apply unseen. */
   rewrite?: { text: string; isSafe: boolean; start: number; end: number };
 }
 
 export interface LintedScript {
   hits: Hit[];
   functions: Range[];
-  /** Offset of a line (from 1) and column (from 1). */
+  /** Returns the offset of a line (from 1) and column (from 1). */
   offsetOf(line: number, column: number): number;
 }
 
 /**
- * ESLint of the project that is advised. Nothing else of the lab needs it, so nobody gets it with the lab.
- * @throws {LabError} ERR_REDLINE_OPTION where there is none
+ * Loads the ESLint of the advised project. Nothing else in the lab needs it, so it is not a dependency of the lab.
+ * @throws {LabError} ERR_REDLINE_OPTION when it is not installed
  */
 export function findLinter(): typeof Linter {
   try {
@@ -121,13 +121,13 @@ function verify(
 function codeOf(lines: readonly string[], line: number, found: string): string {
   if (!found.includes('\n')) return lines[line - 1]!.trim();
   const flat = found.replaceAll(/\s+/g, ' ');
-  return flat.length > mostCode ? `${flat.slice(0, mostCode)}…` : flat;
+  return flat.length > maxCodeLength ? `${flat.slice(0, maxCodeLength)}…` : flat;
 }
 
-/** Types are blanked, so that every position stays what V8 says it is. */
+/** Replaces types with blanks, so that positions stay as V8 reports them. */
 function readCode(file: string): string {
   const text = readFileSync(file, 'utf8').replace(/^#!/, '//');
   if (!/\.[mc]?ts$/.test(file)) return text;
-  // Not before Node 22.13, and no such file was run by an older one.
+  // Missing before Node 22.13, but those versions cannot have run such a file.
   return nodeModule.stripTypeScriptTypes(text);
 }

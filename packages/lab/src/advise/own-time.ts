@@ -1,16 +1,16 @@
 import type { CallNode, CallTree } from '../profile/call-tree.ts';
 
-/** Where a function of a script begins, as V8 says, and the samples that are its own. */
+/** The position of a function in its script, as V8 reports it, and its own samples. */
 export interface OwnTime {
   name: string;
   /** From 1. */
   line: number;
   column: number;
-  /** Samples with it on top, or with a builtin on top that it called: `split` is the caller's doing. */
+  /** Samples with the function on top, or a builtin that it called: `split` is a cost of its caller. */
   own: number;
 }
 
-/** Own times of all functions with source, by the url of their script. */
+/** Returns the own times of all functions with source, by script URL. */
 export function ownTimes(tree: CallTree): Map<string, OwnTime[]> {
   const scripts = new Map<string, Map<string, OwnTime>>();
   const visit = (node: CallNode, caller: OwnTime | undefined): void => {
@@ -23,7 +23,7 @@ export function ownTimes(tree: CallTree): Map<string, OwnTime[]> {
       owner = script.get(key) ?? { name, line, column, own: 0 };
       script.set(key, owner);
     }
-    // The garbage collector runs when it must, under whoever made the last object.
+    // The garbage collector runs at arbitrary times, under the function that made the last object.
     if (owner && name !== '(garbage collector)') owner.own += node.self;
     for (const child of node.children) visit(child, owner);
   };

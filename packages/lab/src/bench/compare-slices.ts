@@ -5,19 +5,18 @@ import { bandOf, compare, defaultMargin, holdsOne } from '../stats/verdict.ts';
 import { cpuMetric, type Metric, pairedRatio, rpsMetric } from './paired-ratio.ts';
 
 export interface SliceComparison extends Comparison {
-  /** The estimate of what is `changed` is beyond this, as a fraction. */
+  /** An estimate is `changed` only beyond this, as a fraction. */
   band: number;
-  /** Whether the interval of the baseline against itself holds 1. If it does not, a report withholds the verdict. */
+  /** True if the interval of the baseline against itself holds 1. Otherwise a report withholds the verdict. */
   isTrusted: boolean;
 }
 
 /**
- * The verdict on CPU per request, from raw slices alone: what `redline bench` says of a variant, for slices chosen by
- * the caller.
- * @param options.control Name of the baseline's second self. @default `${baseline} again`
- * @param options.seed Of the resampling. @default 1
- * @param options.margin What `same` is within, as a fraction. @default 0.02
- * @param options.resamples Fewer than those of a report, for callers that compare often. @default 2_000
+ * Judges CPU per request from raw slices alone, as `redline bench` does, for slices chosen by the caller.
+ * @param options.control Name of the baseline's second copy. @default `${baseline} again`
+ * @param options.seed Seed of the resampling. @default 1
+ * @param options.margin Limit of `same`, as a fraction. @default 0.02
+ * @param options.resamples Fewer than for a report, for callers that compare often. @default 2_000
  */
 export function compareSlices(
   slices: readonly Slice[],
@@ -55,10 +54,10 @@ type Metrics = { cpu: Metric; rps: Metric };
 const metrics: Metrics = { cpu: cpuMetric, rps: rpsMetric };
 
 /**
- * A variant against one that is not its baseline, better above 1, by the estimator of a report and with its interval.
- * There is no verdict: the control of a run belongs to its baseline. Undefined when they share no block.
+ * Compares a variant with one that is not its baseline, better above 1, by the estimator of a report and with its interval. Gives
+ * no verdict: the control of a run belongs to its baseline. Undefined if the two share no block.
  * @param options.metric CPU per request, or requests per second
- * @param options.seed Of the resampling. @default 1
+ * @param options.seed Seed of the resampling. @default 1
  */
 export function ratioBetween(
   slices: readonly Slice[],

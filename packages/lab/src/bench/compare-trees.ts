@@ -16,12 +16,12 @@ export interface TreesOptions extends Overrides, LimitedReports, RequestOptions 
   build?: string;
   before?: string;
   only?: string[];
-  /** Time to measure for, in place of a number of restarts. */
+  /** Time to measure, instead of a number of restarts. */
   seconds?: number;
 }
 
-/** More than any time allows: where there is one, it decides. */
-const mostRestarts = 100;
+/** More than fit in any time limit, so that the limit decides. */
+const maxRestarts = 100;
 
 export function addTrees(command: Command): Command {
   return command
@@ -37,8 +37,8 @@ export function runBefore(command: string, cwd: string, signal: AbortSignal): Pr
 }
 
 /**
- * The same variant in two trees: a base revision, and what is committed now.
- * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND, and whatever `bench` throws
+ * Compares the same variant in two trees: a base revision and the committed state.
+ * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND, and the errors of `bench`
  */
 export async function compareTrees(
   asked: Asked,
@@ -63,14 +63,14 @@ export async function compareTrees(
   const notes = await applyReplay([plan], options, signal);
   if (options.before !== undefined) await runBefore(options.before, folder, signal);
   await using trees = await prepare(variant.cwd, options, signal);
-  const compared = inBoth(plan, variant, trees);
+  const compared = planForBothTrees(plan, variant, trees);
   const { seconds, restarts } = options;
   const measured: Plan =
     seconds === undefined || restarts !== undefined
       ? compared
       : {
           ...compared,
-          precision: { ...plan.precision, restarts: mostRestarts },
+          precision: { ...plan.precision, restarts: maxRestarts },
           until: Date.now() + seconds * 1_000,
         };
   await measurePlans('bench', measured.title, [measured], { options, context, startedAt, notes });
@@ -91,7 +91,7 @@ async function prepare(
   });
 }
 
-function inBoth(plan: Plan, variant: PlannedVariant, trees: Trees): Plan {
+function planForBothTrees(plan: Plan, variant: PlannedVariant, trees: Trees): Plan {
   const inTree = (tree: Tree): PlannedVariant => ({
     ...variant,
     name: tree.name,

@@ -1,6 +1,6 @@
 import type { BenchResult } from './result.ts';
 
-/** One result for the file. A run without groups is its only result. */
+/** Merges the results of all groups for the file. A run without groups has a single result. */
 export function mergeGroups(
   title: string,
   parts: readonly { group: string | undefined; result: BenchResult }[],
@@ -30,7 +30,7 @@ export function mergeGroups(
   };
 }
 
-/** The comparisons a result holds, each a result as a run without groups leaves it: what a report can show. */
+/** Splits a result into its comparisons, each in the form of a result without groups, as a report shows it. */
 export function splitGroups(result: BenchResult): BenchResult[] {
   const { groups, limit, ...whole } = result;
   if (groups === undefined) return [result];

@@ -4,15 +4,15 @@ import { median } from '../stats/quantile.ts';
 import { holdsOne } from '../stats/verdict.ts';
 import type { Observations } from './observations.ts';
 
-/** Below this the server waited for something else, and its rps is what that something allows. */
+/** Below this share the server waited for something else, which then determines its rps. */
 const busyEnough = 0.95;
-/** Above this the generator may be what is measured. */
+/** Above this share the generator may be the limit that is measured. */
 const generatorTooBusy = 0.8;
 const noticeableSteal = 0.02;
-/** From here on what was kept is disturbed as well: no more than a third of the time is waited out. */
-const mostDisturbed = 0.3;
+/** Above this share even the kept slices are disturbed: no more than a third of the time is waited out. */
+const maxDisturbedShare = 0.3;
 
-/** What a reader must know before believing the figures, worst first. */
+/** Returns the warnings to read before believing the figures, worst first. */
 export function warningsOf(result: BenchResult, seen: Observations): string[] {
   return [
     ...(seen.stopped === undefined ? [] : [seen.stopped]),
@@ -52,9 +52,9 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
     .filter(isMeasured)
     .filter(({ serverBusy }) => serverBusy < busyEnough);
   if (idle.length === 0) return [];
-  const least = Math.min(...idle.map(({ serverBusy }) => serverBusy));
+  const min = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
-    `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(least)} of a core): rps understates its gain. Use CPU per request instead.`,
+    `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(min)} of a core): rps understates its gain. Use CPU per request instead.`,
   ];
 }
 
@@ -101,11 +101,11 @@ function interferenceWarning({ machine }: BenchResult, seen: Observations): stri
   return warnings;
 }
 
-/** @param share Of the measuring time, what was waited out or measured again. */
+/** @param share Share of the measuring time that was waited out or measured again. */
 export function disturbanceWarning(share: number): string[] {
-  if (share <= mostDisturbed) return [];
+  if (share <= maxDisturbedShare) return [];
   return [
-    `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(mostDisturbed)} of the time: some disturbed slices could not be repeated.`,
+    `Something outside this machine, most likely the other hyperthread, slowed the server's core down for more than ${percent(maxDisturbedShare)} of the time: some disturbed slices could not be repeated.`,
   ];
 }
 

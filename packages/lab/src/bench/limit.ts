@@ -1,9 +1,9 @@
 import type { Interval } from '../figures.ts';
 import { fixed, percent } from '../report/format.ts';
 import { splitGroups } from './groups.ts';
-import { type BenchResult, isMeasured, type Limit, type LimitWord } from './result.ts';
+import { type BenchResult, isMeasured, type Limit, type LimitVerdict } from './result.ts';
 
-/** No noise makes a variant `slower`: without an A/A control nothing is, and with one it has to be beyond that too. */
+/** Judges each variant. Noise alone makes none `slower`: that takes an A/A control and an interval beyond its reach as well. */
 export function limitOf(result: BenchResult, share: number): Limit {
   const limits = splitGroups(result).map((part) => limitOfGroup(part, share));
   const noises = limits.flatMap(({ noise }) => noise ?? []);
@@ -21,34 +21,38 @@ function limitOfGroup({ variants, control }: BenchResult, share: number): Limit 
     share,
     ...(noise === undefined ? {} : { noise }),
     variants: judged.map(({ name, cpuRatio: { value, low, high } }) => {
-      // The ratio is the base's CPU by the variant's.
+      // The ratio is the base's CPU divided by the variant's.
       const more = { value: 1 / value - 1, low: 1 / high - 1, high: 1 / low - 1 };
-      return { name, more, word: wordOf(more, share, noise) };
+      return { name, more, word: limitVerdict(more, share, noise) };
     }),
   };
 }
 
 /**
- * The farthest from 1 that the interval of the base against itself goes. Where it does not even hold 1 it goes far, and only
- * what is far beyond can be slower.
+ * Returns the farthest distance from 1 of the interval of the base against itself. An interval that excludes 1 reaches far, and
+ * only a variant beyond even that can be slower.
  */
 function reachOf({ low, high }: Interval): number {
   return Math.max(high, 1 / low) - 1;
 }
 
-function wordOf({ low, high }: Interval, share: number, noise: number | undefined): LimitWord {
+function limitVerdict(
+  { low, high }: Interval,
+  share: number,
+  noise: number | undefined,
+): LimitVerdict {
   if (noise !== undefined && low > Math.max(share, noise)) return 'slower';
   return high > share ? 'undecided' : 'within';
 }
 
-/** Noise first, then a sentence for each variant. */
+/** Returns the noise first, then a sentence for each variant. */
 export function limitSentences({ share, noise, variants }: Limit): string[] {
-  const told =
+  const noiseSentence =
     noise === undefined
       ? 'The base was not measured against itself, so nothing can be called slower.'
       : `The base against itself: up to ± ${percent(noise)}${noise > share ? `, so that only more than that can be called slower than the ${percent(share)} allowed` : ''}.`;
   return [
-    told,
+    noiseSentence,
     ...variants.map(({ name, more: { value, low, high }, word }) => {
       const change = `${signedPercent(value)} CPU per request [${signedPercent(low)}, ${signedPercent(high)}]`;
       switch (word) {

@@ -1,38 +1,38 @@
-/** What a look at the threads of a server saw. */
-export interface Look {
+/** State of the threads of a server at one time. */
+export interface CpuSample {
   atMs: number;
   /** CPU used since the watch began, in µs. */
   usedMicros: number;
-  /** One of them ran, or waited for a core. */
+  /** True if one of the threads ran, or waited for a core. */
   isRunnable: boolean;
 }
 
-/** Work without a pause that was seen. */
+/** Observed work without a pause. */
 interface Burst {
-  /** Of the look that saw it first. */
+  /** Time of the first sample that saw it. */
   startMs: number;
-  /** Of the last look that saw it at work, or of the one before what it did was over. */
+  /** Time of the last sample that saw it at work, or of the sample before if the work was over by then. */
   endMs: number;
   micros: number;
-  /** Between two looks of which both saw it, while nothing was sent: it may have been idle in between. */
+  /** Longest time between two samples that both saw it, after sending ended: it may have been idle in between. */
   longestGapMs: number;
 }
 
 /**
- * The longest time in which a server may have been idle before it went on with what it had been sent, in ms: never less
- * than it was, and more by the time between looks.
- * @param sentUntilMs Before, it may have waited for its load.
- * @param leastMicros A timer of the server's own takes less than a request, and is not counted.
+ * Returns the longest time in ms that a server may have been idle before it continued with requests it had received: never less
+ * than the real idle time, and longer by the time between samples.
+ * @param sentUntilMs Before this time it may have waited for its load.
+ * @param minMicros Less work than this is not counted: a timer of the server's own takes less than a request.
  */
 export function longestPause(
-  looks: readonly Look[],
-  { sentUntilMs, leastMicros }: { sentUntilMs: number; leastMicros: number },
+  samples: readonly CpuSample[],
+  { sentUntilMs, minMicros }: { sentUntilMs: number; minMicros: number },
 ): number {
-  let [longest, idleFrom, ignored] = [0, looks[0]!.atMs, 0];
-  for (const { startMs, endMs, micros, longestGapMs } of burstsIn(looks, sentUntilMs)) {
-    // A request may be worked on little by little, between one wait and the next.
+  let [longest, idleFrom, ignored] = [0, samples[0]!.atMs, 0];
+  for (const { startMs, endMs, micros, longestGapMs } of burstsIn(samples, sentUntilMs)) {
+    // A request may be processed in small pieces, between one wait and the next.
     ignored += micros;
-    if (ignored < leastMicros) continue;
+    if (ignored < minMicros) continue;
     ignored = 0;
     if (startMs >= sentUntilMs) longest = Math.max(longest, startMs - idleFrom);
     longest = Math.max(longest, longestGapMs);
@@ -41,22 +41,22 @@ export function longestPause(
   return longest;
 }
 
-function burstsIn(looks: readonly Look[], sentUntilMs: number): Burst[] {
+function burstsIn(samples: readonly CpuSample[], sentUntilMs: number): Burst[] {
   const bursts: Burst[] = [];
-  for (const [at, before] of looks.slice(0, -1).entries()) {
-    const look = looks[at + 1]!;
-    const micros = look.usedMicros - before.usedMicros;
+  for (const [at, before] of samples.slice(0, -1).entries()) {
+    const sample = samples[at + 1]!;
+    const micros = sample.usedMicros - before.usedMicros;
     const last = bursts.at(-1);
-    const endMs = look.isRunnable ? look.atMs : before.atMs;
+    const endMs = sample.isRunnable ? sample.atMs : before.atMs;
     if (before.isRunnable && last !== undefined) {
-      // A pause is over when the server wants the core. On a crowded machine it gets it later, and piece by piece.
+      // A pause ends when the server wants the core. On a crowded machine it gets the core later, in pieces.
       last.micros += micros;
       last.endMs = endMs;
-      if (micros > 0 && look.atMs >= sentUntilMs) {
-        last.longestGapMs = Math.max(last.longestGapMs, look.atMs - before.atMs);
+      if (micros > 0 && sample.atMs >= sentUntilMs) {
+        last.longestGapMs = Math.max(last.longestGapMs, sample.atMs - before.atMs);
       }
-    } else if (micros > 0 || look.isRunnable) {
-      bursts.push({ startMs: look.atMs, endMs, micros, longestGapMs: 0 });
+    } else if (micros > 0 || sample.isRunnable) {
+      bursts.push({ startMs: sample.atMs, endMs, micros, longestGapMs: 0 });
     }
   }
   return bursts;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { CommandContext } from '../command/context.ts';
 import type { Plan } from '../config/resolve-plan.ts';
-import type { ReportOptions } from '../command/write-files.ts';
+import { type ReportOptions, reportStream } from '../command/write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { mergeGroups } from './groups.ts';
 import { limitOf, limitSentences } from './limit.ts';
@@ -14,11 +14,11 @@ import { writeReports } from './write-reports.ts';
 export interface Measuring {
   context: CommandContext;
   startedAt: Date;
-  /** Warnings that are known before anything is measured. */
+  /** Warnings known before the measurement. */
   notes: readonly string[];
 }
 
-/** Measures plans, with progress for a person who waits, and leaves no secret in the result. */
+/** Measures plans, with progress for a waiting user, and leaves no secret in the result. */
 export async function measure(
   command: 'ladder' | 'bench',
   title: string,
@@ -57,7 +57,7 @@ export interface LimitedReports extends ReportOptions {
   failIfSlower?: number;
 }
 
-/** Measures plans and writes their report: what the ladder, bench, ci and runtimes commands end in. */
+/** Measures plans and writes their report: the last step of the ladder, bench, ci and runtimes commands. */
 export async function measurePlans(
   command: 'ladder' | 'bench',
   title: string,
@@ -70,6 +70,6 @@ export async function measurePlans(
   await writeReports(result, options);
   if (result.limit === undefined) return;
   const sentences = limitSentences(result.limit);
-  process.stdout.write(`\n${sentences.join('\n')}\n`.replaceAll('\u00a0', ' '));
+  reportStream(options).write(`\n${sentences.join('\n')}\n`.replaceAll('\u00a0', ' '));
   if (result.limit.variants.some(({ word }) => word === 'slower')) process.exitCode = 1;
 }

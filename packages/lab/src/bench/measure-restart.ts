@@ -5,7 +5,7 @@ import { runOpenLoop } from '../load/open-loop.ts';
 import { checkContract } from '../servers/contract.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import type { Server } from '../servers/server.ts';
-import type { Undisturbed } from '../servers/undisturbed.ts';
+import type { SteadyCore } from '../servers/steady-core.ts';
 import { type Random, shuffled } from '../stats/random.ts';
 import { readRssMiB } from '../system/cpu-clock.ts';
 import type { Pinning } from '../system/pinning.ts';
@@ -16,36 +16,39 @@ import type { Slice, Turn } from './result.ts';
 import { warmUp } from './warm-up.ts';
 
 /**
- * Blocks after the warm-up that are not counted. While the others warm up, a server is idle and its heap is trimmed,
- * and its first slices pay for growing it again.
+ * Blocks after the warm-up that are not counted. While the other servers warm up, a server is idle and its heap is trimmed, and its
+ * first slices pay for growing it again.
  */
-const settlingBlocks = 2;
-/** In a slice as long as this the first few responses are a small part. */
-const settledMs = 500;
-/** Turns settle a server sooner, and the lowest of them, which count, take no notice of the first few. */
-const settlingPasses = 2;
-/** On a crowded machine a server may get no CPU in any of the planned blocks. One that answers nothing in these either is left out. */
-const mostBlocksMore = 4;
+const uncountedBlocks = 2;
+/** In a slice this long, the first few responses are a small part. */
+const longSliceMs = 500;
+/** With turns a server is steady sooner, and the lowest turns, which count, are not affected by the first few. */
+const uncountedPasses = 2;
+/**
+ * Extra blocks for a server that got no CPU in any planned block of a crowded machine. Without a response in these either, it is
+ * left out.
+ */
+const maxExtraBlocks = 4;
 
-/** One restart of all contestants, in the run that it belongs to. */
+/** One restart of all contestants within its run. */
 export interface Restart {
-  /** From 1 on. */
+  /** Counted from 1. */
   number: number;
   plan: Plan;
   servers: readonly Server[];
-  /** What is measured is added to it. */
+  /** Receives the measurements. */
   observations: Observations;
   pinning: Pinning;
   listener: RunListener;
   random: Random;
   signal: AbortSignal;
-  /** By name, in ms: how long servers that hardly wait were idle with requests open. */
+  /** By name, in ms: idle times with requests open, of servers that hardly wait. */
   shortPauses: Map<string, number[]>;
-  /** Repeats what something outside has slowed down; undefined where that cannot be seen. */
-  undisturbed: Undisturbed | undefined;
+  /** Repeats measurements that something outside slowed down; undefined if that cannot be detected. */
+  steadyCore: SteadyCore | undefined;
 }
 
-/** Checks what the servers answer, warms them up, and measures blocks, memory and latency. */
+/** Checks the servers' responses, warms the servers up, and measures blocks, memory and latency. */
 export async function measureRestart(restart: Restart): Promise<void> {
   const slowestRps = await prepare(restart);
   {
@@ -55,11 +58,11 @@ export async function measureRestart(restart: Restart): Promise<void> {
   if (restart.plan.precision.latencyMs > 0) await measureLatency(restart);
 }
 
-/** @returns requests per second of the slowest, as far as the warm-up shows them */
+/** @returns requests per second of the slowest server, as far as the warm-up shows it */
 async function prepare(restart: Restart): Promise<number | undefined> {
   const { plan, servers, listener, number, signal } = restart;
   listener.phase('checking answers', number);
-  // The copy second: an app that differs from itself is not the fault of a variant.
+  // The control comes second: an app that differs from itself is not the fault of a variant.
   const first = [controlName(plan.baseline), plan.baseline];
   const baselineFirst = servers.toSorted((a, b) => first.indexOf(b.name) - first.indexOf(a.name));
   await checkContract(baselineFirst, distinctRequests(plan.requests), signal);
@@ -70,8 +73,11 @@ async function prepare(restart: Restart): Promise<number | undefined> {
 }
 
 async function verify(server: Server, plan: Plan): Promise<void> {
+  const { url } = server;
+  // A check by name knows only the names in its config, but the A/A control has a different one.
+  const name = server.name === controlName(plan.baseline) ? plan.baseline : server.name;
   try {
-    await plan.verify?.(server);
+    await plan.verify?.({ name, url, stdout: () => server.stdout() });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new LabError('ERR_REDLINE_CONTRACT', `"${server.name}" failed its check: ${reason}`, {
@@ -85,19 +91,19 @@ async function measureBlocks(
   turns: Turns | undefined,
   sliceMs: number,
 ): Promise<void> {
-  const { plan, servers, observations, random, undisturbed } = restart;
+  const { plan, servers, observations, random, steadyCore } = restart;
   const measured: Repeated = (work) =>
-    undisturbed === undefined ? work() : undisturbed.measure(work);
+    steadyCore === undefined ? work() : steadyCore.measure(work);
   const isWarmedUp = plan.precision.warmupMs > 0;
-  const isSettled = !isWarmedUp || turns !== undefined || sliceMs >= settledMs;
-  const uncounted = isSettled ? 0 : settlingBlocks;
-  if (isWarmedUp) await turns?.measure(servers, random, measured, settlingPasses);
+  const countsFromFirst = !isWarmedUp || turns !== undefined || sliceMs >= longSliceMs;
+  const uncounted = countsFromFirst ? 0 : uncountedBlocks;
+  if (isWarmedUp) await turns?.measure(servers, random, measured, uncountedPasses);
   const { blocks } = plan.precision;
   const isMissing = ({ name }: Server): boolean =>
     !observations.skipped.has(name) &&
     !observations.slices.some((s) => s.restart === restart.number && s.variant === name);
   const hasNext = (block: number): boolean =>
-    block <= blocks || (block <= blocks + mostBlocksMore && servers.some(isMissing));
+    block <= blocks || (block <= blocks + maxExtraBlocks && servers.some(isMissing));
   for (let block = 1 - uncounted; hasNext(block); block++) {
     const running = servers.filter(({ name }) => !observations.skipped.has(name));
     const taken = await turns?.measure(running, random, measured, plan.passes);
@@ -113,7 +119,7 @@ async function measureBlocks(
   }
 }
 
-/** Blocks before the first are not counted; a fault in them is. */
+/** Records a slice. Blocks before the first are not counted, but a fault in them is. */
 function keep(
   { plan, observations, listener, number: restart }: Restart,
   block: number,
@@ -134,7 +140,7 @@ function keep(
   }
 }
 
-/** A variant that fails under load says nothing about speed; a failing baseline ends the run. */
+/** Skips a variant that fails under load, which says nothing about speed; a failing baseline ends the run. */
 function disqualify(server: Server, fault: string, plan: Plan, observations: Observations): void {
   if (server.name === plan.baseline || server.name === controlName(plan.baseline)) {
     throw new LabError('ERR_REDLINE_LOAD', `The baseline "${plan.baseline}" ${fault} under load.`);
@@ -167,14 +173,14 @@ async function measureLatency({
         requestsPerSecond: observations.openLoopRps,
         burst: plan.burst,
         durationMs: plan.precision.latencyMs,
-        // Where nothing is pinned it would take the server's own core.
+        // Without pinning, the sender would take the server's own core.
         isExact: plan.exactSends && server.launcher.length > 0,
       },
       signal,
     );
     server.dropOutput();
     if (server.hasEnded) throw await server.failure('ended while its latency was measured');
-    // Slower than this part is long: its latency is not measured, and a warning says so.
+    // Slower than the open loop is long: its latency is not measured, and a warning says so.
     if (outcome.answered === 0) continue;
     observations.latencies.push({ restart, variant: server.name, outcome });
   }
@@ -184,9 +190,9 @@ async function measureLatency({
  * A rate that the sender of the open loop easily sustains on one core. Above it, its own queue would dominate the
  * latency.
  */
-const mostOpenLoopRps = 8_000;
+const maxOpenLoopRps = 8_000;
 
-/** Half the rate of the slowest: one that all can sustain, so that all are measured at the same rate. */
+/** Chooses half the rate of the slowest, which all can sustain, so that all are measured at the same rate. */
 function chooseOpenLoopRps(slices: readonly Slice[]): number {
   const totals = new Map<string, { requests: number; seconds: number }>();
   for (const { variant, requests, seconds } of slices) {
@@ -194,7 +200,7 @@ function chooseOpenLoopRps(slices: readonly Slice[]): number {
     totals.set(variant, { requests: total.requests + requests, seconds: total.seconds + seconds });
   }
   const slowest = Math.min(...[...totals.values()].map((t) => t.requests / t.seconds));
-  const half = Math.min(Math.max(1, slowest / 2), mostOpenLoopRps);
+  const half = Math.min(Math.max(1, slowest / 2), maxOpenLoopRps);
   const digit = 10 ** Math.max(0, Math.floor(Math.log10(half)) - 1);
   return Math.max(1, Math.floor(half / digit) * digit);
 }

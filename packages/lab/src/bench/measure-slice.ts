@@ -4,30 +4,30 @@ import { withSession } from '../load/endpoint.ts';
 import type { LoadOutcome } from '../load/generator.ts';
 import type { Observations } from './observations.ts';
 import type { Slice } from './result.ts';
-import { cpuBetween, type CpuSpan, readCpu } from '../system/cpu-clock.ts';
+import { cpuBetween, type CpuSpan, readCpu, waitedForCoreMicros } from '../system/cpu-clock.ts';
 import { askProbe } from './probe.ts';
-import { send, statusText } from '../servers/contract.ts';
-import { distinctRequests } from '../servers/distinct-requests.ts';
+import { findBadAnswer } from '../servers/bad-answer.ts';
+import { statusText } from '../servers/contract.ts';
 import type { Server } from '../servers/server.ts';
 import { untilIdle } from '../servers/until-idle.ts';
 
-/** Of the slowest server: with fewer, whether the last one came in time would be most of the figure. */
+/** For the slowest server: with fewer, the figure would depend mostly on whether the last response came in time. */
 const answersPerConnection = 2;
-const mostSliceMs = 2_000;
+const maxSliceMs = 2_000;
 
-/** A slice in which the slowest server answers every connection, and at least as long as it was asked to be. */
+/** Returns a slice length in which the slowest server responds on every connection, and at least the planned one. */
 export function sliceMsFor(
   { connections, precision }: Plan,
   slowestRps: number | undefined,
 ): number {
   if (slowestRps === undefined) return precision.sliceMs;
   const wanted = Math.ceil((answersPerConnection * connections) / slowestRps / 0.1) * 100;
-  return Math.max(precision.sliceMs, Math.min(wanted, mostSliceMs));
+  return Math.max(precision.sliceMs, Math.min(wanted, maxSliceMs));
 }
 
 type Measured = Omit<Slice, 'restart' | 'block' | 'variant' | 'turns'>;
 
-/** What happened in one slice: `'void'` when nothing did, `fault` when its server failed. */
+/** The outcome of one slice: `'void'` without any response, `fault` if its server failed. */
 export type MeasuredSlice = Measured | 'void' | { fault: string };
 
 interface SliceLoad {
@@ -37,15 +37,15 @@ interface SliceLoad {
   signal: AbortSignal;
 }
 
-/** @throws {LabError} ERR_REDLINE_SERVER when the server is gone afterwards */
+/** @throws {LabError} ERR_REDLINE_SERVER when the server has ended */
 export async function measureSlice(server: Server, load: SliceLoad): Promise<MeasuredSlice> {
-  // What it says of the time before this slice is dropped.
+  // Drops the probe's figures of the time before this slice.
   if (server.probePath !== undefined) await askProbe(server);
-  const { cpu, outcome } = await loadOnce(server, load);
+  const { cpu, waitedMicros, outcome } = await loadOnce(server, load);
   if (server.hasEnded) throw await server.failure('ended while it was measured');
   server.dropOutput();
   const { requests, seconds, badStatus, socketErrors, busy } = outcome;
-  // A machine that was busy elsewhere can leave a whole slice without an answer. It says nothing of the variant.
+  // A machine busy with other work can leave a whole slice without a response, which says nothing about the variant.
   if (requests === 0) return 'void';
   if (badStatus > 0) {
     return {
@@ -59,29 +59,23 @@ export async function measureSlice(server: Server, load: SliceLoad): Promise<Mea
     cpuMicros: cpu.totalMicros,
     ...(cpu.mainThreadMicros === undefined ? {} : { mainThreadMicros: cpu.mainThreadMicros }),
     ...(cpu.endedMicros ? { endedMicros: cpu.endedMicros } : {}),
+    waitedForCoreMicros: Math.max(0, Math.round(waitedMicros)),
     ...(server.probePath === undefined ? {} : { probe: await askProbe(server) }),
     ...(busy === undefined ? {} : { generatorBusy: busy }),
   };
 }
 
-/** The load counts them; the next requests, as many at a time, show which it was, where it lasts. */
-async function badStatusOf(server: Server, { requests, connections }: Plan): Promise<string> {
-  const distinct = distinctRequests(requests);
-  const some = Array.from(
-    { length: Math.max(distinct.length, connections) },
-    (_, at) => distinct[at % distinct.length]!,
-  );
-  const answers = await Promise.all(some.map((each) => send(server, each).catch(() => undefined)));
-  const bad = answers.find((answer) => answer !== undefined && answer.status >= 400);
-  if (bad !== undefined) return `status ${statusText(bad)}`;
-  return 'a status outside 2xx and 3xx';
+async function badStatusOf(server: Server, plan: Plan): Promise<string> {
+  const bad = await findBadAnswer(server, plan);
+  return bad === undefined ? 'a status outside 2xx and 3xx' : `status ${statusText(bad.answer)}`;
 }
 
 async function loadOnce(
   server: Server,
   { plan, observations: { generator }, sliceMs: durationMs, signal }: SliceLoad,
-): Promise<{ cpu: CpuSpan; outcome: LoadOutcome }> {
+): Promise<{ cpu: CpuSpan; waitedMicros: number; outcome: LoadOutcome }> {
   const before = readCpu(server.pid);
+  const waitedBefore = waitedForCoreMicros(server.pid);
   const outcome = await generator
     .run({
       host: server.host,
@@ -93,12 +87,13 @@ async function loadOnce(
       signal,
     })
     .catch(async (error: unknown) => {
-      // A generator that meets a closed port fails before the exit of the server is known here.
+      // A generator that meets a closed port fails before the server's exit is known here.
       await sleep(100);
       throw server.hasEnded ? await server.failure('ended while it was measured') : error;
     });
   const cpu = cpuBetween(before, readCpu(server.pid));
-  // What it was asked last it answers after the end, on the core that the next server is measured on.
-  await untilIdle(server.pid, { quietMs: 3, mostMs: mostSliceMs }, signal);
-  return { cpu, outcome };
+  const waitedMicros = waitedForCoreMicros(server.pid) - waitedBefore;
+  // The server works on its last requests after the load has ended, on the core that the next server is measured on.
+  await untilIdle(server.pid, { quietMs: 3, maxMs: maxSliceMs }, signal);
+  return { cpu, waitedMicros, outcome };
 }

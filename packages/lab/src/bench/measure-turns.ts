@@ -10,32 +10,34 @@ import type { Server } from '../servers/server.ts';
 import { untilIdle } from '../servers/until-idle.ts';
 import { watchThreads } from './watch-threads.ts';
 
-/** Runs before a slice, to warm caches and reopen connections. */
+/** Load before each slice, to warm caches and reopen connections. */
 const guardMs = 6;
-const leastSliceMs = 40;
-/** Requests of the slowest server; routes that take seconds get fewer. */
+const minSliceMs = 40;
+/** Requests of the slowest server in a slice; routes that take seconds get fewer. */
 const requestsPerSlice = 4;
-const mostSliceMs = 1_000;
-/** The requests of all connections are answered within this time. */
-const mostQueueMs = 100;
+const maxSliceMs = 1_000;
+/** The requests of all connections complete within this time. */
+const maxQueueMs = 100;
 const passesInABlock = 8;
 /**
  * A server is done when it has used no CPU for this long and is not waiting for CPU: on a busy machine it may not get
  * the core.
  */
 const quietMs = 3;
-const mostWaitMs = 300;
+const maxWaitMs = 300;
 const endedKnownMs = 100;
-/** A server that waits, for a database say, is watched until it was idle for this long, or for twice as long as a response takes. */
-const leastWatchMs = 150;
-const mostWatchMs = 1_000;
+/**
+ * A server that waits, e.g. for a database, is watched until it was idle for this long, or for twice its response time if longer.
+ */
+const minWatchMs = 150;
+const maxWatchMs = 1_000;
 const readings = 3;
-/** In some the load gets no turn to send. */
-const mostReadings = 6;
-/** Between three looks, of which the server worked in each. Not worth another reading. */
+/** Allows for readings in which the load gets no turn to send. */
+const maxReadings = 6;
+/** The time of three samples that all saw the server at work; not worth another reading. */
 const shortPauseMs = 3;
-/** Restarts without a pause after which a server is known to have none. */
-const agreeing = 2;
+/** Restarts without a pause after which a server counts as having none. */
+const restartsWithoutPause = 2;
 
 /** Runs a piece of work, and repeats it if something outside has slowed it down. */
 export type Repeated = <Result>(work: () => Promise<Result>) => Promise<Result>;
@@ -44,7 +46,7 @@ export interface TurnsOptions {
   servers: readonly Server[];
   plan: Plan;
   observations: Pick<Observations, 'generator'>;
-  /** Requests per second of the slowest server. Slices and connections are sized by it, for all alike. */
+  /** Requests per second of the slowest server. Sizes the slices and connections of all servers alike. */
   slowestRps: number | undefined;
   /** By name, in ms: servers that hardly waited in two restarts are not watched again. */
   shortPauses: Map<string, number[]>;
@@ -61,7 +63,7 @@ export class Turns {
   readonly #watchMs: number;
   readonly #shortPauses: Map<string, number[]>;
   readonly #signal: AbortSignal;
-  /** How long each server may be idle before it has answered everything. */
+  /** Max idle time of each server before it has responded to everything. */
   readonly #pauses = new Map<Server, number>();
 
   private constructor(
@@ -76,7 +78,7 @@ export class Turns {
     this.#signal = signal;
   }
 
-  /** Undefined if the plan does not ask for it, nothing is pinned, or the generator cannot be pinned. */
+  /** Returns undefined if the plan does not ask for turns, nothing is pinned, or the generator cannot be pinned. */
   static async start({
     servers,
     plan,
@@ -92,7 +94,7 @@ export class Turns {
     const { connections } = sizes;
     const turns = new Turns(new Map(), sizes, { shortPauses, signal });
     try {
-      // Wait for all before a failed one ends the run: none may be left behind.
+      // Waits for all before a failed one ends the run: none may be left running.
       const starts = await Promise.allSettled(
         servers.map(async (server) => {
           const { host, port, launcher } = server;
@@ -112,20 +114,20 @@ export class Turns {
   }
 
   /**
-   * One block: eight turns of each server, in a new order each time.
-   * @param passes Fewer, where they are not to count.
+   * Measures one block: eight turns of each server, in a new order in each pass.
+   * @param passes Fewer for passes that do not count.
    */
   async measure(
     servers: readonly Server[],
     random: Random,
-    undisturbed: Repeated,
+    repeated: Repeated,
     passes: number = passesInABlock,
   ): Promise<Map<string, Turn[]>> {
     const taken = new Map<string, Turn[]>(servers.map(({ name }) => [name, []]));
     for (const server of servers) server.setBatch(true);
     for (let pass = 0; pass < passes; pass++) {
       for (const server of shuffled(servers, random)) {
-        const turn = await undisturbed(() => this.#measureOne(server)).catch((error: unknown) =>
+        const turn = await repeated(() => this.#measureOne(server)).catch((error: unknown) =>
           fail(server, error),
         );
         if (turn !== undefined) taken.get(server.name)!.push(turn);
@@ -156,19 +158,23 @@ export class Turns {
     };
   }
 
-  /** The clock of a thread is exact only while the thread sleeps, and what was sent has to be answered. */
+  /** Waits until everything sent has a response and the server sleeps: the clock of a thread is exact only while it sleeps. */
   #untilDone(server: Server): Promise<void> {
     const quietFor = quietMs + 1.5 * this.#pauses.get(server)!;
-    const mostMs = mostWaitMs + 3 * quietFor;
-    return untilIdle(server.pid, { quietMs: quietFor, mostMs }, this.#signal);
+    const maxMs = maxWaitMs + 3 * quietFor;
+    return untilIdle(server.pid, { quietMs: quietFor, maxMs }, this.#signal);
   }
 
-  /** The least of a few readings: waits of the app are in each of them, disturbances of a busy machine are not. */
+  /** Returns the minimum of a few readings: waits of the app are in all of them, disturbances of a busy machine are not. */
   async #shortestPause(server: Server): Promise<number> {
     const known = this.#shortPauses.get(server.name) ?? [];
-    if (known.length >= agreeing) return Math.max(...known);
+    if (known.length >= restartsWithoutPause) return Math.max(...known);
     let [shortest, made] = [this.#watchMs, 0];
-    for (let look = 0; look < mostReadings && made < readings && shortest > shortPauseMs; look++) {
+    for (
+      let tries = 0;
+      tries < maxReadings && made < readings && shortest > shortPauseMs;
+      tries++
+    ) {
       const pause = await this.#longestPause(server);
       if (pause === undefined) continue;
       made++;
@@ -179,20 +185,20 @@ export class Turns {
   }
 
   /**
-   * The longest time in which the server was idle while requests were still open: it waited, and is done only when it
-   * has been idle for longer. Undefined if nothing was sent.
+   * Returns the longest time in which the server was idle while requests were still open: it waited, and is done only when it has
+   * been idle for longer. Undefined if nothing was sent.
    */
   async #longestPause(server: Server): Promise<number | undefined> {
     const load = this.#loads.get(server)!;
     const sentBefore = load.sent;
-    const [looks, sentUntilMs] = await Promise.all([
+    const [samples, sentUntilMs] = await Promise.all([
       watchThreads(server.pid, this.#watchMs, this.#signal),
       load.run(guardMs, this.#signal).then(() => performance.now()),
     ]);
     const requests = load.sent - sentBefore;
     if (requests === 0) return undefined;
-    const perRequest = looks.at(-1)!.usedMicros / requests;
-    return longestPause(looks, { sentUntilMs, leastMicros: perRequest / 4 });
+    const perRequest = samples.at(-1)!.usedMicros / requests;
+    return longestPause(samples, { sentUntilMs, minMicros: perRequest / 4 });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -200,7 +206,7 @@ export class Turns {
   }
 }
 
-/** A load whose server is gone fails before the exit of the server is known here. */
+/** Throws the server's failure: a load whose server is gone fails before the server's exit is known here. */
 async function fail(server: Server, error: unknown): Promise<never> {
   await server.ended(endedKnownMs);
   throw server.hasEnded ? await server.failure('ended while it was measured') : error;
@@ -212,17 +218,17 @@ interface Sizes {
   watchMs: number;
 }
 
-/** A route of 50 ms gets fewer connections and longer slices, so that it completes its requests. */
+/** Gives a route of 50 ms fewer connections and longer slices, so that it completes its requests. */
 function sizesFor(slowestRps: number | undefined, connections: number): Sizes {
   if (slowestRps === undefined) {
-    return { sliceMs: leastSliceMs, connections, watchMs: leastWatchMs };
+    return { sliceMs: minSliceMs, connections, watchMs: minWatchMs };
   }
   const wanted = (requestsPerSlice * 1_000) / slowestRps;
-  const answeredInTime = Math.ceil((slowestRps * mostQueueMs) / 1_000);
+  const answeredInTime = Math.ceil((slowestRps * maxQueueMs) / 1_000);
   const responseMs = (connections * 1_000) / slowestRps;
   return {
-    sliceMs: Math.min(Math.max(leastSliceMs, wanted), mostSliceMs),
+    sliceMs: Math.min(Math.max(minSliceMs, wanted), maxSliceMs),
     connections: Math.min(connections, Math.max(1, answeredInTime)),
-    watchMs: Math.min(Math.max(leastWatchMs, 2 * responseMs), mostWatchMs),
+    watchMs: Math.min(Math.max(minWatchMs, 2 * responseMs), maxWatchMs),
   };
 }

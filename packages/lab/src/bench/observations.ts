@@ -4,7 +4,7 @@ import type { OpenLoopOutcome } from '../load/open-loop.ts';
 import type { Contestant } from '../servers/fleet.ts';
 import type { Slice } from './result.ts';
 
-/** The observations, before any statistics. */
+/** The observations of a run, before any statistics. */
 export interface Observations {
   contestants: Contestant[];
   /** Variant name → why it was not measured. */
@@ -24,18 +24,18 @@ export interface Observations {
    * core.
    */
   disturbedShare: number;
-  /** In one sentence, where the time was over before all restarts were measured. */
+  /** One sentence, set if the time was over before all restarts were measured. */
   stopped?: string;
 }
 
 export interface RunListener {
-  /** Something that takes a moment begins. */
+  /** Called when something that takes a moment begins. */
   phase(text: string, restart: number, variant?: string): void;
-  /** A slice was measured. */
+  /** Called after each measured slice. */
   measured(slices: readonly Slice[], restart: number, block: number): void;
 }
 
-/** Name of the baseline's second copy. */
+/** Returns the name of the baseline's second copy. */
 export function controlName(baseline: string): string {
   return `${baseline} again`;
 }

@@ -5,7 +5,7 @@ import { mean, median } from '../stats/quantile.ts';
 import type { Random } from '../stats/random.ts';
 import { hasTurns, turnsLevel, turnsRatio } from './turns-ratio.ts';
 
-/** What one restart says of a variant against others, above 0 is better. Undefined when there is nothing to compare. */
+/** Compares a variant with others within one restart; above 0 is better. Undefined when there is nothing to compare. */
 export type Metric = (
   own: readonly Slice[],
   others: readonly (readonly Slice[])[],
@@ -19,18 +19,18 @@ export const cpuMetric: Metric = (own, others) =>
     ? turnsRatio(own, others)
     : pairedBlocks(own, others, ({ requests, cpuMicros }) => requests / cpuMicros);
 
-/** µs of all threads of the server, as the slices of one restart have it. */
+/** Returns µs per request of all threads of the server, over the slices of one restart. */
 export function cpuPerRequest(slices: readonly Slice[]): number {
   return hasTurns(slices)
     ? turnsLevel(slices)
     : median(slices.map(({ cpuMicros, requests }) => cpuMicros / requests));
 }
 
-/** A variant and what it is compared with, in the slices of one run. */
+/** A variant and the ones it is compared with, in the slices of one run. */
 export interface Pairing {
   slices: readonly Slice[];
   name: string;
-  /** Of several the mean: a baseline that runs twice is known better than one that runs once. */
+  /** Several are averaged: a baseline that runs twice is known better than one that runs once. */
   others: readonly string[];
 }
 
@@ -48,7 +48,9 @@ export function pairedRatio(
   return replicateInterval(replicates, random, rounds);
 }
 
-/** µs of all threads for a request over restarts; the centre is not that of `pairedRatio`, which knows the others as well. */
+/**
+ * Returns µs per request of all threads over restarts; its centre differs from that of `pairedRatio`, which also uses the others.
+ */
 export function cpuLevel(
   slices: readonly Slice[],
   names: readonly string[],
@@ -67,7 +69,7 @@ export function cpuLevel(
   return replicateInterval(replicates, random);
 }
 
-/** The log ratios of the blocks in which all were measured. */
+/** Takes the log ratios of the blocks in which all were measured. */
 function pairedBlocks(
   own: readonly Slice[],
   others: readonly (readonly Slice[])[],

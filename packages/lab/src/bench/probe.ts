@@ -3,7 +3,7 @@ import type { Probe } from '../figures.ts';
 import { median } from '../stats/quantile.ts';
 import type { Server } from '../servers/server.ts';
 
-/** @throws {LabError} ERR_REDLINE_CONTRACT when the server does not answer with figures */
+/** @throws {LabError} ERR_REDLINE_CONTRACT when the server does not respond with figures */
 export async function askProbe(server: Server): Promise<Probe> {
   const { status, body } = await askOnce(server);
   const figures = status === 200 ? parse(body) : undefined;
@@ -14,7 +14,7 @@ export async function askProbe(server: Server): Promise<Probe> {
   );
 }
 
-/** Figure by figure; one that a slice lacks is taken from the others. */
+/** Takes the median figure by figure; a probe that lacks one does not count for it. */
 export function medianProbe(probes: readonly Probe[]): Probe {
   const medians: Probe = {};
   for (const key of new Set(probes.flatMap((probe) => Object.keys(probe)))) {

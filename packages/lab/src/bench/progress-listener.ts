@@ -8,11 +8,11 @@ import { bandOf } from '../stats/verdict.ts';
 
 /** Enough for two digits; the report's intervals take fifty times as many. */
 const roughResamples = 200;
-/** Shares of a restart's time, as measured: bringing up and warming up, then the blocks, then latency. */
+/** Shares of a restart's time, as measured: start and warm-up, then the blocks, then latency. */
 const shareBeforeBlocks = 0.3;
 const shareOfBlocks = 0.55;
 
-/** Turns what the runner tells into the lines a person watches. */
+/** Turns the runner's events into progress lines. */
 export class ProgressListener implements RunListener {
   readonly #plan: Plan;
   readonly #progress = new Progress();
@@ -36,7 +36,7 @@ export class ProgressListener implements RunListener {
     const own = slices.filter((slice) => slice.restart === restart);
     const done = Math.min(1, own.length / perRestart);
     this.#advance(restart - 1 + shareBeforeBlocks + done * shareOfBlocks);
-    // Once a block: the computation itself runs on the load's cores.
+    // Once per block, because the computation itself runs on the load's cores.
     const place = restart * precision.blocks + Math.min(block, precision.blocks);
     if (place > this.#roughUntil && done > 0) {
       this.#roughUntil = place;
@@ -54,7 +54,7 @@ export class ProgressListener implements RunListener {
     this.#fraction = Math.max(this.#fraction, restarts / this.#plan.precision.restarts);
   }
 
-  /** The last variant of the config: on a ladder, the top. */
+  /** Estimates the last variant of the config: on a ladder, the top. */
   #estimate(slices: readonly Slice[]): object {
     const { baseline, variants } = this.#plan;
     const control = controlName(baseline);
@@ -78,7 +78,7 @@ export class ProgressListener implements RunListener {
     const { restarts } = this.#plan.precision;
     this.#advance(restart - 1);
     const elapsed = (performance.now() - this.#startedAt) / 1_000;
-    // Before a tenth is done an extrapolation says nothing.
+    // Before a tenth is done, an extrapolation says nothing.
     const secondsLeft =
       this.#fraction > 0.1
         ? { secondsLeft: (elapsed / this.#fraction) * (1 - this.#fraction) }

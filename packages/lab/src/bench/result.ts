@@ -2,18 +2,18 @@ import type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } fr
 import type { RunFacts } from '../report/run-facts.ts';
 
 /**
- * What `--fail-if-slower` says of a variant. `slower`: its whole interval lies beyond the limit, and beyond the farthest that the
- * base reads from itself. `undecided`: it may be beyond, and this run cannot tell. `within`: it is not.
+ * Judgement of `--fail-if-slower`. `slower`: the whole interval lies beyond the limit, and beyond the farthest reading of the base
+ * against itself. `undecided`: it may be beyond, but this run cannot tell. `within`: it is not.
  */
-export type LimitWord = 'slower' | 'undecided' | 'within';
+export type LimitVerdict = 'slower' | 'undecided' | 'within';
 
 export interface Limit {
-  /** What is allowed, as a fraction of the base's CPU. */
+  /** The allowed increase, as a fraction of the base's CPU. */
   share: number;
-  /** The farthest from 1 that the interval of the A/A control goes. Absent without one. */
+  /** The farthest distance from 1 of the A/A control's interval. Absent without a control. */
   noise?: number;
-  /** More CPU than the base, as fractions. */
-  variants: { name: string; more: Interval; word: LimitWord }[];
+  /** Additional CPU compared with the base, as fractions. */
+  variants: { name: string; more: Interval; word: LimitVerdict }[];
 }
 
 /**
@@ -30,22 +30,22 @@ export interface BenchResult extends RunFacts {
   durationSeconds: number;
   /** Name of the variant all others are compared with. It is `variants[0]`. */
   baseline: string;
-  /** Name of the variant that shows the least a response costs on this machine. Absent if the config names none. */
+  /** Name of the variant that shows the minimum cost of a response on this machine. Absent if the config names none. */
   floor?: string;
   machine: MachineFacts;
   load: LoadFacts;
   precision: PrecisionFacts;
-  /** The baseline a second time, in its own process (A/A): the difference that the method sees when there is none. */
+  /** The baseline a second time, in its own process (A/A): the difference that the method finds where none exists. */
   control: MeasuredVariant | SkippedVariant;
   /** In the order of the config, skipped ones included. */
   variants: (MeasuredVariant | SkippedVariant)[];
-  /** What a reader must know before trusting a figure, one sentence each, worst first. Empty if all guards held. */
+  /** Warnings to read before trusting a figure, one sentence each, worst first. Empty if all guards held. */
   warnings: string[];
-  /** With `--fail-if-slower` only. */
+  /** Set only with `--fail-if-slower`. */
   limit?: Limit;
   /** Every timed slice, as measured. */
   slices: Slice[];
-  /** Configs with groups only: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */
+  /** Set only for configs with groups: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */
   groups?: GroupFacts[];
 }
 
@@ -59,21 +59,21 @@ export interface GroupFacts {
   control: MeasuredVariant | SkippedVariant;
   load: LoadFacts;
   precision: PrecisionFacts;
-  /** As in `MachineFacts`. Absent in files from before a group had its own. */
+  /** As in `MachineFacts`. Absent in files written before groups had their own. */
   pinning?: string;
   warnings: string[];
 }
 
-/** The figures of a variant's probe stand beside these, under the names the server gave them. */
+/** The figures of a variant's probe are added to these, under the names that the server gave them. */
 export interface MeasuredVariant {
   name: string;
   /** Configs with groups only. */
   group?: string;
   /** A few words beside the name, e.g. `needs Fastify`, `A/A control`. */
   note?: string;
-  /** Ladders only: not a rung, but something beside the ladder to compare the rung before it with. */
+  /** Ladders only: not a rung, but a variant beside the ladder, to compare the rung before it with. */
   beside?: true;
-  /** Completed requests per second, closed loop. The baseline's own times the paired ratio, as all absolute figures. */
+  /** Completed requests per second, closed loop. Like all absolute figures, the baseline's own times the paired ratio. */
   rps: number;
   rpsRatio: Interval;
   rpsVerdict: Verdict | 'base';
@@ -90,7 +90,7 @@ export interface MeasuredVariant {
    * none.
    */
   endedProcessesMicrosPerRequest?: number;
-  /** Of which on the main thread. Absent if the system does not report threads separately. */
+  /** The part of it on the main thread. Absent if the system does not report threads separately. */
   mainThreadMicrosPerRequest?: number;
   /** CPU as a multiple of the floor's. Absent without a floor, and on the floor itself. */
   floorRatio?: Interval;
@@ -99,13 +99,26 @@ export interface MeasuredVariant {
   cpuRestartsToSettle?: number;
   /** The verdict of record: CPU, the primary metric. */
   verdict: Verdict | 'base';
-  /** Ladders only: against the rung below (the previous one that was measured). Absent on the baseline and outside ladders. */
+  /**
+   * Ladders only: against the rung below (the previous measured one), or the variant that `over` names in the config. Absent on the
+   * baseline and outside ladders.
+   */
   step?: { over: string; cpu: Comparison; rps: Comparison };
   /** From the open-loop part, timed from the intended send. */
-  latencyMs: { p50: number; p99: number; p99Low: number; p99High: number };
+  latencyMs: {
+    p50: number;
+    p99: number;
+    p99Low: number;
+    p99High: number;
+    /** The p99 of each restart: `p99` is their median, with its interval. Absent in files of older versions. */
+    p99s?: number[];
+  };
   /** Resident set at the end of a restart's load, median over restarts. */
   rssMiB: number;
-  /** Share of one core the server and what it started used under the closed loop, median; above 1 on several. Below 0.95 its rps is a lower bound. */
+  /**
+   * Median share of one core that the server and its child processes used under the closed loop; above 1 on several. Below 0.95 its
+   * rps is a lower bound.
+   */
   serverBusy: number;
 }
 
@@ -114,7 +127,7 @@ export interface SkippedVariant {
   group?: string;
   note?: string;
   beside?: true;
-  /** Why, in one sentence. */
+  /** The reason, in one sentence. */
   skipped: string;
 }
 
@@ -124,16 +137,16 @@ export interface PrecisionFacts {
   sliceMs: number;
   warmupMs: number;
   warmupRequests?: number;
-  /** The restarts are those that fit into it. */
+  /** Time limit, in minutes; `restarts` is the number that fit into it. */
   minutes?: number;
   latencyMs: number;
   resamples: number;
   seed: number;
-  /** `same` is an interval with 1 in it and wholly within this of 1, as a fraction. Absent in files of older versions: 2 %. */
+  /** `same` is an interval that holds 1 and lies wholly within this of 1, as a fraction. Absent in files of older versions: 2 %. */
   margin?: number;
   /**
-   * The estimate of what is `changed` is beyond this, as a fraction: the margin, or half the width of the A/A control's
-   * interval if that is more.
+   * An estimate is `changed` only beyond this, as a fraction: the margin, or half the width of the A/A control's interval if that
+   * is larger.
    */
   cpuBand: number;
   rpsBand: number;
@@ -147,12 +160,14 @@ export interface Slice {
   seconds: number;
   cpuMicros: number;
   mainThreadMicros?: number;
-  /** Of processes that ended within the slice, in steps of 10 ms. Absent when there were none. */
+  /** CPU of processes that ended within the slice, in steps of 10 ms. Absent when there were none. */
   endedMicros?: number;
+  /** Time the server's main threads were ready to run without a core. Absent in files of older versions. */
+  waitedForCoreMicros?: number;
   probe?: Probe;
   /**
-   * With `load.turns`: the same server, taking turns with the load on one core; the source of CPU per request. Absent
-   * if nothing is pinned, or the generator cannot be; then the figures above are the source.
+   * With `load.turns`: the same server taking turns with the load on one core; the source of CPU per request. Absent if nothing is
+   * pinned or the generator cannot be pinned; then the figures above are the source.
    */
   turns?: Turn[];
   /** Share of its core the load generator used, 0 to 1. */

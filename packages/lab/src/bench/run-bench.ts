@@ -3,9 +3,9 @@ import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { undiciGenerator } from '../load/undici.ts';
 import { findWrk } from '../load/wrk.ts';
-import { startCanary } from '../servers/canary.ts';
+import { startCoreSpeedProbe } from '../servers/core-speed-probe.ts';
 import { type Contestant, Fleet } from '../servers/fleet.ts';
-import { Undisturbed } from '../servers/undisturbed.ts';
+import { SteadyCore } from '../servers/steady-core.ts';
 import { type Random, seededRandom, shuffled } from '../stats/random.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
 import { pinSelf } from '../system/pinning.ts';
@@ -14,13 +14,13 @@ import { controlName, type Observations, type RunListener } from './observations
 import { restartsThatFit } from './restarts-that-fit.ts';
 import { untilTimeIsOver } from './until-time-is-over.ts';
 
-/** wrk feeds several servers' worth of cores with one thread; more threads than that only contend. */
-const mostGeneratorThreads = 4;
+/** One thread of wrk feeds several cores of servers; more threads than this only contend. */
+const maxGeneratorThreads = 4;
 
 /**
- * Restarts × blocks: every restart starts all contestants, each block measures each of them once, in a new order. At
+ * Measures restarts × blocks: every restart starts all contestants, and each block measures each of them once, in a new order. At
  * the end, or on abort, everything started has been stopped.
- * @param plans One for each group. They share the set-up, and run one after the other.
+ * @param plans One for each group. They share the setup, and run one after the other.
  */
 export async function runBench(
   plans: readonly Plan[],
@@ -54,10 +54,10 @@ async function observe(
   setup: SetupResult,
   { pinning, listener, signal }: Pick<Restart, 'pinning' | 'listener' | 'signal'>,
 ): Promise<Observations> {
-  // Plans may share one: what time leaves of the restarts of this run says nothing of another.
+  // Copied, because plans may share it: the restarts that this run had time for do not apply to another.
   plan.precision = { ...plan.precision };
   const random = seededRandom(plan.seed);
-  const threads = Math.min(pinning.loadCoreCount, mostGeneratorThreads);
+  const threads = Math.min(pinning.loadCoreCount, maxGeneratorThreads);
   const skipped = new Map(Object.entries(setup.skip ?? {}));
   const observations: Observations = {
     contestants: chooseContestants(plan, skipped),
@@ -72,10 +72,10 @@ async function observe(
     throttledTimes: 0,
     disturbedShare: 0,
   };
-  await using canary = await startCanary(pinning);
-  const undisturbed = canary && new Undisturbed(() => canary.read(), signal);
+  await using probe = await startCoreSpeedProbe(pinning);
+  const steadyCore = probe && new SteadyCore(() => probe.read(), signal);
   const shortPauses = new Map<string, number[]>();
-  const run = { plan, observations, pinning, listener, random, signal, undisturbed, shortPauses };
+  const run = { plan, observations, pinning, listener, random, signal, steadyCore, shortPauses };
   const fit = restartsThatFit(plan);
   await untilTimeIsOver(run, async (number, until) => {
     const running = observations.contestants.filter(({ name }) => !skipped.has(name));
@@ -91,11 +91,11 @@ async function observe(
     }
     plan.precision.restarts = fit(number);
   });
-  observations.disturbedShare = undisturbed?.lostShare ?? 0;
+  observations.disturbedShare = steadyCore?.lostShare ?? 0;
   return observations;
 }
 
-/** Those that run at the same time. The first rate of the open loop is what the baseline can sustain. */
+/** Returns the groups that run at the same time. The baseline comes first, because its rate is the first one of the open loop. */
 function sideBySide(
   { oneAtATime, baseline }: Plan,
   running: readonly Contestant[],

@@ -3,7 +3,7 @@ import type { BenchResult, MeasuredVariant, SkippedVariant, Slice } from './resu
 import type { Comparison, Interval } from '../figures.ts';
 import { isMeasured } from './result.ts';
 import { medianInterval, resamples } from '../stats/bootstrap.ts';
-import { centreOf } from '../stats/centre.ts';
+import { hodgesLehmann } from '../stats/hodges-lehmann.ts';
 import { median } from '../stats/quantile.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judge } from '../stats/verdict.ts';
@@ -29,7 +29,7 @@ export interface RunFacts {
   durationSeconds: number;
 }
 
-/** Turns what was observed into what may be said of it. */
+/** Summarises the observations of a run. */
 export function summarise(plan: Plan, seen: Observations, facts: RunFacts): BenchResult {
   const random = seededRandom(plan.seed);
   const bands = measureBands(plan, seen, random);
@@ -81,7 +81,7 @@ interface Bands {
   rps: number;
 }
 
-/** What every figure of a run is drawn from. */
+/** The source of every figure of a run. */
 interface Run {
   plan: Plan;
   seen: Observations;
@@ -98,7 +98,7 @@ function measureBands(plan: Plan, seen: Observations, random: Random): Bands {
   return { cpu: bandFor(cpuMetric), rps: bandFor(rpsMetric) };
 }
 
-/** What a variant is compared with. The baseline ran twice; its second self is compared with the first. */
+/** Returns the baselines of a variant. The baseline runs twice; its second copy is compared with the first. */
 function baselinesFor(name: string, { baseline }: Plan, seen: Observations): string[] {
   const control = controlName(baseline);
   return name === control || seen.skipped.has(control) ? [baseline] : [baseline, control];
@@ -121,7 +121,7 @@ function summariseVariant(name: string, run: Run): MeasuredVariant | SkippedVari
     ...medianProbe(own.flatMap(({ probe }) => (probe === undefined ? [] : [probe]))),
     ...noted,
     ...compareWithBase(name, run),
-    ...aboveFloor(name, run),
+    ...floorRatioOf(name, run),
     ...childrenOf(own),
     latencyMs: summariseLatency(name, seen, run.random),
     rssMiB: median(seen.memory.filter((m) => m.variant === name).map((m) => m.rssMiB)),
@@ -131,8 +131,8 @@ function summariseVariant(name: string, run: Run): MeasuredVariant | SkippedVari
   };
 }
 
-/** The metric is better above 1, hence the floor by the variant. */
-function aboveFloor(
+/** Divides the floor by the variant, because the metric is better above 1. */
+function floorRatioOf(
   name: string,
   { plan, seen, random }: Run,
 ): Pick<MeasuredVariant, 'floorRatio'> {
@@ -142,7 +142,7 @@ function aboveFloor(
   return { floorRatio: pairedRatio(pairing, cpuMetric, random) };
 }
 
-/** Over all slices, for the steps of the clock are as long as a child's life is short. */
+/** Sums over all slices, because a child may live no longer than a step of the clock. */
 function childrenOf(
   own: readonly Slice[],
 ): Pick<MeasuredVariant, 'endedProcessesMicrosPerRequest'> {
@@ -167,8 +167,8 @@ type Compared = Pick<
 >;
 
 /**
- * Absolute figures are the baseline's times the paired ratio: drift between blocks cannot make the figure and the ratio
- * tell different stories. The raw slices are in the file for whoever wants the plain medians.
+ * Derives absolute figures as the baseline's times the paired ratio, so that drift between blocks cannot make the figure contradict
+ * the ratio. The raw slices in the file give the plain medians.
  */
 function compareWithBase(name: string, { plan, seen, bands, random }: Run): Compared {
   const { slices } = seen;
@@ -210,7 +210,7 @@ function compareWithBase(name: string, { plan, seen, bands, random }: Run): Comp
   };
 }
 
-/** Of the CPU of all threads; NaN where the system does not say. */
+/** Returns the share in the CPU of all threads; NaN if the system does not report it. */
 function mainThreadShare(own: readonly Slice[]): number {
   return median(
     own
@@ -219,7 +219,7 @@ function mainThreadShare(own: readonly Slice[]): number {
   );
 }
 
-/** By the margin alone: the band comes from this very interval. */
+/** Judges by the margin alone, because the band comes from this very interval. */
 function judgeAsControl(control: MeasuredVariant, margin: number): void {
   const bounds = { margin, band: margin };
   control.note = 'A/A control';
@@ -230,15 +230,16 @@ function judgeAsControl(control: MeasuredVariant, margin: number): void {
   delete control.cpuRestartsToSettle;
 }
 
-/** Each rung against the nearest one below that was measured. */
+/** Compares each rung with the nearest measured one below, or with the variant that `over` names. */
 function addSteps(variants: readonly (MeasuredVariant | SkippedVariant)[], run: Run): void {
   const { plan, seen } = run;
   let below: MeasuredVariant | undefined;
   for (const rung of variants.filter(isMeasured)) {
-    if (below !== undefined) {
-      const isBase = below.name === plan.baseline;
-      const others = isBase ? baselinesFor(rung.name, plan, seen) : [below.name];
-      rung.step = { over: below.name, ...stepOver(rung.name, others, run) };
+    const named = plan.variants.find(({ name }) => name === rung.name)?.over;
+    const over = named ?? below?.name;
+    if (over !== undefined && rung.name !== plan.baseline && !seen.skipped.has(over)) {
+      const others = over === plan.baseline ? baselinesFor(rung.name, plan, seen) : [over];
+      rung.step = { over, ...stepOver(rung.name, others, run) };
     }
     if (!rung.beside) below = rung;
   }
@@ -259,7 +260,7 @@ function restartsOf(slices: readonly Slice[], name: string): number {
   return new Set(slices.flatMap(({ variant, restart }) => (variant === name ? restart : []))).size;
 }
 
-/** Over restarts, and both selves of the baseline, the centre of what each shows. */
+/** Returns the centre of the levels over all restarts, and over both copies of the baseline. */
 function typical(
   slices: readonly Slice[],
   names: readonly string[],
@@ -269,7 +270,7 @@ function typical(
     slices.filter(({ variant }) => names.includes(variant)),
     ({ restart, variant }) => `${restart} ${variant}`,
   );
-  return centreOf([...restarts.values()].map(level));
+  return hodgesLehmann([...restarts.values()].map(level));
 }
 
 function rpsLevel(slices: readonly Slice[]): number {
@@ -282,14 +283,13 @@ function summariseLatency(
   random: Random,
 ): MeasuredVariant['latencyMs'] {
   const own = seen.latencies.filter(({ variant }) => variant === name);
-  const p99 = medianInterval(
-    own.map(({ outcome }) => outcome.p99),
-    random,
-  );
+  const p99s = own.map(({ outcome }) => outcome.p99);
+  const p99 = medianInterval(p99s, random);
   return {
     p50: median(own.map(({ outcome }) => outcome.p50)),
     p99: p99.value,
     p99Low: p99.low,
     p99High: p99.high,
+    p99s,
   };
 }

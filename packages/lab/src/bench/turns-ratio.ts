@@ -1,9 +1,9 @@
 import type { Slice, Turn } from './result.ts';
 import type { Replicate } from '../stats/bootstrap.ts';
-import { lowestMean } from '../stats/quick-quarter.ts';
+import { lowestMean } from '../stats/lowest-mean.ts';
 import { mean } from '../stats/quantile.ts';
 
-/** Whether CPU per request is to be read from turns: they are taken by all servers of a run or by none. */
+/** Returns true if CPU per request is read from turns: all servers of a run take them, or none. */
 export function hasTurns(slices: readonly Slice[]): boolean {
   return slices.some(({ turns }) => turns !== undefined);
 }
@@ -14,34 +14,34 @@ interface Parts {
   others: Float64Array;
 }
 
-/** µs per request over the turns of one restart. */
+/** Returns µs per request over the turns of one restart. */
 export function turnsLevel(slices: readonly Slice[]): number {
   return levelOf(partsOf(slices.flatMap(({ turns = [] }) => turns)));
 }
 
 /**
- * In recorded runs of servers on Node the levels of the parts added up to 0.85 of that of whole turns, or more. Go moves its work
- * to and from the main thread: there the level of each part is of turns in which the other worked, and the sum was 0.45.
+ * In recorded runs of servers on Node, the levels of the parts added up to 0.85 or more of the level of whole turns. Go moves its
+ * work to and from the main thread: there, the level of each part comes from turns in which the other worked, and the sum was 0.45.
  */
-const leastApart = 0.7;
+const minPartsShare = 0.7;
 /**
- * Of the turns that count. What disturbs a turn only adds to it, but most of that is measured again (see `Undisturbed`): of the main
- * thread half can count, and starts of one server differ by a tenth to a quarter less than by the lowest quarter. The compiler and
- * the collector work on the other threads, when they like.
+ * Shares of the turns that count. A disturbance only adds to a turn, but most disturbed turns are measured again (see
+ * `SteadyCore`): for the main thread half can count, and starts of one server differ by a tenth to a quarter less than with the
+ * lowest quarter. The compiler and the collector work on the other threads, at any time.
  */
 const shares = { main: 1 / 2, others: 1 / 4 };
 
-/** The main thread and the others by themselves: the compiler would choose the turns of the main thread that count. */
+/** Takes the main thread and the others separately: otherwise the compiler would choose the turns of the main thread that count. */
 function levelOf({ main, others }: Parts): number {
   const apart = lowestMean(main, shares.main) + lowestMean(others, shares.others);
   const whole = lowestMean(
     main.map((micros, at) => micros + others[at]!),
     shares.main,
   );
-  return apart < leastApart * whole ? whole : apart;
+  return apart < minPartsShare * whole ? whole : apart;
 }
 
-/** Where the threads cannot be told apart, all is of the main thread. */
+/** Counts everything as main thread if the threads cannot be told apart. */
 function partsOf(turns: readonly Turn[]): Parts {
   return {
     main: Float64Array.from(
@@ -57,8 +57,8 @@ function partsOf(turns: readonly Turn[]): Parts {
 }
 
 /**
- * Log ratio of the levels of one restart. Turns that were taken at the same time are drawn together: what disturbed one
- * server most likely disturbed the others as well.
+ * Returns the log ratio of the levels of one restart. Turns taken at the same time are drawn together: what disturbed one server
+ * most likely disturbed the others as well.
  */
 export function turnsRatio(
   own: readonly Slice[],
@@ -88,7 +88,7 @@ export function turnsRatio(
   };
 }
 
-/** One column for each server, one row for each pass in which all were measured. */
+/** Returns one column for each server, with one row for each pass in which all were measured. */
 function simultaneous(servers: readonly (readonly Slice[])[]): Parts[] {
   const rows = servers[0]!.flatMap(({ block }) => {
     const turns = servers.map(

@@ -9,30 +9,30 @@ interface TimedRun {
   signal: AbortSignal;
 }
 
-const lookEveryMs = 50;
+const pollMs = 50;
 
 /**
- * Measures the restarts of a plan, and ends before the last one where the time of the plan is over: with all restarts that are
- * complete, or, where a crowded machine does not complete the first, with the blocks of it that are.
- * @throws {LabError} ERR_REDLINE_LOAD where there is none
+ * Measures the restarts of a plan, and stops early when the plan's time is over: with all complete restarts or, if a crowded
+ * machine does not complete the first, with its complete blocks.
+ * @throws {LabError} ERR_REDLINE_LOAD when no block is complete
  */
 export async function untilTimeIsOver(
   { plan, observations, signal }: TimedRun,
   measure: (restart: number, until: AbortSignal) => Promise<void>,
 ): Promise<void> {
-  const { mostMs, waitsForFirst } = plan;
+  const { timeLimitMs, waitsForFirst } = plan;
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   let restart = 1;
   const startedAt = performance.now();
   const isOver = (): boolean => {
-    if (performance.now() - startedAt <= mostMs!) return false;
+    if (performance.now() - startedAt <= timeLimitMs!) return false;
     return restart > 1 || waitsForFirst === undefined || completeBlocks(observations) > 0;
   };
-  const look = (): void => {
+  const check = (): void => {
     if (isOver()) over.abort(new Error('the time is over'));
   };
-  const clock = mostMs === undefined ? undefined : setInterval(look, lookEveryMs);
+  const clock = timeLimitMs === undefined ? undefined : setInterval(check, pollMs);
   clock?.unref();
   try {
     for (; restart <= plan.precision.restarts; restart++) {
@@ -48,7 +48,7 @@ export async function untilTimeIsOver(
   }
 }
 
-/** What an interrupted restart has shown of some servers alone compares nothing. */
+/** Drops the figures of an interrupted restart: those of some servers alone compare nothing. */
 function keepComplete(
   plan: Plan,
   observations: Observations,
@@ -77,7 +77,7 @@ function keepComplete(
   observations.stopped = `${stopped}, with ${known}.`;
 }
 
-/** Blocks that every server has. */
+/** Counts the blocks that every server has completed. */
 function completeBlocks({ contestants, skipped, slices }: Observations): number {
   const running = contestants.filter(({ name }) => !skipped.has(name));
   const ofEach = running.map(

@@ -12,17 +12,17 @@ interface WarmUp {
   observations: Pick<Observations, 'generator'>;
   pinning: Pinning;
   listener: RunListener;
-  /** Of the restart. */
+  /** Number of the restart. */
   number: number;
   signal: AbortSignal;
 }
 
 /** wrk ends at tenths of a second. */
-const leastWarmUpMs = 100;
-/** A route of 50 ms would be warmed up for minutes. */
-const mostTimesMore = 3;
+const minWarmUpMs = 100;
+/** Limit for slow routes: one of 50 ms would be warmed up for minutes. */
+const maxWarmUpFactor = 3;
 
-/** On all cores, several at a time: here the compiler has to finish, no matter how fast. */
+/** Warms up on all cores, several servers at a time: here the compiler has to finish, no matter how fast. */
 export async function warmUp({
   plan,
   servers,
@@ -59,7 +59,7 @@ export async function warmUp({
   return rates.length === 0 ? undefined : Math.min(...rates);
 }
 
-/** The compiler counts calls: a slow server, or one that had to share its core, has had fewer of them in the same time. */
+/** Returns the missing warm-up. The compiler counts calls: a slow server, or one that shared its core, has had fewer of them. */
 export function moreWarmUpMs(
   { requests, seconds }: Pick<LoadOutcome, 'requests' | 'seconds'>,
   { warmupMs, warmupRequests = 0 }: Pick<Plan['precision'], 'warmupMs' | 'warmupRequests'>,
@@ -67,5 +67,5 @@ export function moreWarmUpMs(
   const missing = warmupRequests - requests;
   if (requests === 0 || missing <= 0) return 0;
   const neededMs = (missing / requests) * seconds * 1_000;
-  return Math.max(leastWarmUpMs, Math.min(neededMs, mostTimesMore * warmupMs));
+  return Math.max(minWarmUpMs, Math.min(neededMs, maxWarmUpFactor * warmupMs));
 }

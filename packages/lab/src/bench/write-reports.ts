@@ -1,4 +1,5 @@
 import { format, join, parse } from 'node:path';
+import { formatResult } from '../command/format-result.ts';
 import { ReportFiles, type ReportOptions } from '../command/write-files.ts';
 import { benchMarkdown } from './report/bench-markdown.ts';
 import { renderHtml } from './report/html.ts';
@@ -7,14 +8,14 @@ import { splitGroups } from './groups.ts';
 import type { BenchResult } from './result.ts';
 
 /**
- * Writes the files and prints the terminal report, whose last lines name them. Groups get a report each.
+ * Writes the files and prints the terminal report, whose last lines name them. Each group gets its own report.
  * @throws {LabError} ERR_REDLINE_WRITE after the reports are printed, when a file could not be written
  */
 export async function writeReports(result: BenchResult, options: ReportOptions): Promise<void> {
   const stem = join(options.out, `${result.scenario}-${result.runId}`);
   const html = options.html ?? `${stem}.html`;
   const files = new ReportFiles();
-  const json = await files.write(options.json ?? `${stem}.json`, formatJson(result));
+  const json = await files.write(options.json ?? `${stem}.json`, formatResult(result));
   const parts = splitGroups(result);
   if (options.md !== undefined) {
     await files.write(options.md, parts.map(benchMarkdown).join('\n'));
@@ -35,11 +36,4 @@ export async function writeReports(result: BenchResult, options: ReportOptions):
 function inName(file: string, group: string): string {
   const { dir, name, ext } = parse(file);
   return format({ dir, name: `${name}-${group}`, ext });
-}
-
-/** Indented for people, but one line a slice: there are hundreds. */
-function formatJson({ slices, ...result }: BenchResult): string {
-  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
-  const lines = slices.map((slice) => `    ${JSON.stringify(slice)}`).join(',\n');
-  return `${head},\n  "slices": [\n${lines}\n  ]\n}\n`;
 }

@@ -14,7 +14,7 @@ import { addReports } from '../command/write-files.ts';
 const defaultSeconds = 300;
 const defaultLimit = 0.03;
 
-/** `redline bench --base`, with what a pull request needs as defaults. */
+/** Adds `redline bench --base` with the defaults that a pull request needs. */
 export function addCiCommand(program: Command, context: CommandContext): void {
   const command = addTarget(program.command('ci'))
     .description('compare what is committed with a base revision, and fail if it is slower')
@@ -46,7 +46,7 @@ export function addCiCommand(program: Command, context: CommandContext): void {
     );
 }
 
-/** GitHub says where a pull request goes. */
+/** Uses the target branch that GitHub names for a pull request. */
 function defaultBase(): string {
   const branch = process.env['GITHUB_BASE_REF'];
   return branch ? `origin/${branch}` : 'origin/main';

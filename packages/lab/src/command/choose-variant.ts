@@ -8,12 +8,12 @@ import {
 import { LabError } from '../errors.ts';
 import type { RequestOptions } from '../config/request-options.ts';
 
-/** What was typed: a config or a URL, with what starts the app there and what is sent along. */
+/** The target as it was typed: a config or a URL, the command that starts the app there, and the request options. */
 export interface Asked {
   target: string;
   command?: readonly string[];
   request?: RequestOptions;
-  /** More servers than one will run at the same time. */
+  /** True if several servers run at the same time. */
   sideBySide?: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface Chosen {
 }
 
 /**
- * One variant of a config or of a URL, and the plan of its group: the baseline where none is named.
- * @param option What named it, for the message.
+ * Returns one variant of a config or of a URL, and the plan of its group: the baseline if none is named.
+ * @param option The option that named it, for the message.
  * @throws {LabError} ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG, ERR_REDLINE_OPTION
  */
 export async function chooseVariant(

@@ -1,6 +1,6 @@
 /**
- * Words before the first `--` and after it. Commander hands both over in one list, and a command such as `try` needs nothing
- * before it.
+ * Splits the words at the first `--`. Commander returns both sides in one list, and a command such as `try` needs nothing before
+ * it.
  * @param typed The whole command line.
  */
 export function splitAtDashes(

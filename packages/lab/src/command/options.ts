@@ -14,7 +14,16 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('It takes a whole number above 0.');
 }
 
-/** `2%`, or `0.02`. */
+const minRounds = 6;
+
+/** Requires enough rounds: with fewer, the interval of the slope is unbounded. */
+export function parseRounds(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count >= minRounds) return count;
+  throw new InvalidArgumentError(`It takes a whole number, ${minRounds} or more.`);
+}
+
+/** Accepts `2%` or `0.02`. */
 export function parseMargin(text: string): number {
   const [, digits, sign] = /^\s*(\d*\.?\d+)\s*(%?)\s*$/.exec(text) ?? [];
   const margin = Number(digits) / (sign ? 100 : 1);

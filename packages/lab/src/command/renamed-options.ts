@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { LabError } from '../errors.ts';
 
-/** Options of earlier versions, each with what is written instead: they are refused, and the sentence says it. */
+/** Rejects options of earlier versions, each with a sentence that names its replacement. */
 export function addRenamed(command: Command, instead: Readonly<Record<string, string>>): Command {
   for (const [name, sentence] of Object.entries(instead)) {
     const refuse = (): never => {

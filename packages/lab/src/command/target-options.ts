@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parseCount } from './options.ts';
 
-/** `URL -- COMMAND` or a config, and what the requests are. */
+/** Adds the target, `URL -- COMMAND` or a config, and the request options. */
 export function addTarget(
   command: Command,
   url = 'URL of the app that the command starts',

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { LabError } from '../errors.ts';
+import { formatResult } from './format-result.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
 
@@ -13,9 +14,26 @@ export interface ReportOptions {
   out: string;
 }
 
-/** Where the report goes: the same words in every command that writes one. */
+/** Returns the stream for the terminal report: standard error if a report file goes to standard output. */
+export function reportStream({ json, html, md }: Partial<ReportOptions>): NodeJS.WriteStream {
+  return [json, html, md].includes('-') ? process.stderr : process.stdout;
+}
+
+/** Rejects two files on standard output, which would be mixed. */
+function refuseTwoInOne({ json, html, md }: Partial<ReportOptions>): void {
+  const given = Object.entries({ json, html, md }).filter(([, file]) => file === '-');
+  if (given.length < 2) return;
+  const names = given.map(([name]) => `--${name} -`).join(' and ');
+  throw new LabError(
+    'ERR_REDLINE_OPTION',
+    `${names} both write to standard output: name a file for one of them.`,
+  );
+}
+
+/** Adds the output options, with the same words in every command that writes a report. */
 export function addReports(command: Command): Command {
   return command
+    .hook('preAction', () => refuseTwoInOne(command.opts<ReportOptions>()))
     .option('--md <file>', 'write the report in Markdown to this file; - is standard output')
     .option('--json <file>', 'write the figures to this file; - is standard output')
     .option('--html <file>', 'write the report to this file; - is standard output')
@@ -28,16 +46,15 @@ export function addReports(command: Command): Command {
 
 interface Reports {
   stem: string;
-  /** As given when it is a text. */
-  json: object | string;
+  json: object;
   html: string;
   md: () => string;
-  /** In the folder of --out; the terminal report names it as `profile`. */
+  /** Written to the folder of --out; the terminal report names it as `profile`. */
   profile?: { name: string; text: string };
 }
 
 /**
- * Writes JSON, HTML and, where it is asked for, Markdown, and prints the terminal report, whose last lines name them.
+ * Writes JSON, HTML and, if requested, Markdown, and prints the terminal report, whose last lines name them.
  * @throws {LabError} ERR_REDLINE_WRITE after the report is printed, when a file could not be written
  */
 export async function writeFiles(
@@ -46,8 +63,8 @@ export async function writeFiles(
   render: (terminal: TerminalOptions & { profile?: string }) => string,
 ): Promise<void> {
   const files = new ReportFiles();
-  const text = typeof json === 'string' ? json : `${JSON.stringify(json, undefined, 2)}\n`;
-  const jsonFile = await files.write(options.json ?? join(options.out, `${stem}.json`), text);
+  const jsonName = options.json ?? join(options.out, `${stem}.json`);
+  const jsonFile = await files.write(jsonName, formatResult(json));
   const htmlFile = await files.write(options.html ?? join(options.out, `${stem}.html`), html);
   if (options.md !== undefined) await files.write(options.md, md());
   const profileFile = profile && (await files.write(join(options.out, profile.name), profile.text));
@@ -56,12 +73,12 @@ export async function writeFiles(
   files.finish();
 }
 
-/** The files of one run. Those that cannot be written must not take what was measured with them. */
+/** The files of one run. A file that cannot be written must not cost the measurements. */
 export class ReportFiles {
   readonly #failures: { file: string; cause: unknown }[] = [];
   #usesStdout = false;
 
-  /** @returns the file under a name, for a list of what was written; nothing if it was not */
+  /** @returns the file under a name, for a list of the files written; nothing if it was not written */
   async write(
     file: string,
     text: string,
@@ -81,7 +98,7 @@ export class ReportFiles {
     return (name) => ({ [name]: shownPath(file) }) as never;
   }
 
-  /** Prints the terminal report; beside a file that is standard output, on standard error. */
+  /** Prints the terminal report, on standard error if a file goes to standard output. */
   print(render: (terminal: Omit<TerminalOptions, 'files'>) => string): void {
     const stream = this.#usesStdout ? process.stderr : process.stdout;
     stream.write(
@@ -107,7 +124,7 @@ export class ReportFiles {
   }
 }
 
-/** Relative if it lies below, otherwise in full: a row of dots is hard to copy. */
+/** Returns a relative path if the file lies below, otherwise the full one: a row of dots is hard to copy. */
 export function shownPath(file: string): string {
   const fromHere = relative('.', file);
   return fromHere.startsWith('..') ? resolve(file) : fromHere;

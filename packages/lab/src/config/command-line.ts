@@ -1,6 +1,6 @@
 import { LabError } from '../errors.ts';
 
-/** What starts a server, as a program is started without a shell. */
+/** The command that starts a server, without a shell. */
 export interface CommandLine {
   command: string[];
   /** `FOO=1` before the program. */
@@ -10,15 +10,15 @@ export interface CommandLine {
 const assignment = /^([A-Za-z_]\w*)=(.*)$/s;
 
 /**
- * A command as a config or a shell gives it: a text is split as a shell would, with quotes and backslashes; words are taken as
- * they are, but one word with blanks in it was a quoted command.
+ * Parses a command from a config or a shell: a text is split as a shell would split it, with quotes and backslashes; words are
+ * taken as they are, but a single word that contains blanks was a quoted command.
  * @throws {LabError} ERR_REDLINE_OPTION
  */
 export function parseCommand(given: string | readonly string[]): CommandLine {
   const [only, ...others] = typeof given === 'string' ? [given] : given;
   const isText = typeof given === 'string' || (others.length === 0 && /\s/.test(only ?? ''));
   const written = isText ? split(only ?? '') : [...given];
-  // `env NAME=x npm start` is `NAME=x npm start`; with options of its own it is a program like others.
+  // `env NAME=x npm start` is `NAME=x npm start`; with options of its own, env is a program like any other.
   const isEnv = written[0] === 'env' && assignment.test(written[1] ?? '');
   const words = isEnv ? written.slice(1) : written;
   const first = words.findIndex((word) => !assignment.test(word));
@@ -27,13 +27,13 @@ export function parseCommand(given: string | readonly string[]): CommandLine {
   return { command: words.slice(first), env: Object.fromEntries(env) as Record<string, string> };
 }
 
-/** The command as a shell takes it, settings included. */
+/** Formats the command for a shell, settings included. */
 export function commandText({ command, env }: CommandLine): string {
   const settings = Object.entries(env).map(([name, value]) => `${name}=${quotedWord(value)}`);
   return [...settings, ...command.map(quotedWord)].join(' ');
 }
 
-/** A word as a shell takes it. */
+/** Quotes a word for a shell. */
 export function quotedWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
 }

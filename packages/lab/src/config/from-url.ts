@@ -6,10 +6,10 @@ import { resolveRequest } from './resolve-plan.ts';
 import type { VariantConfig } from './types.ts';
 
 /**
- * What a command is about: a config, or `URL -- COMMAND` with one command for each variant, each after a `--` of its own.
+ * Loads the target of a command: a config, or `URL -- COMMAND` with one command for each variant, each after its own `--`.
  * @param asked A URL, or a config file or folder.
- * @param options `sideBySide`: several servers run at the same time, each on the PORT it is given; one alone may insist on
- * that of the URL. `request`: what the command line says of the requests.
+ * @param options `sideBySide`: several servers run at the same time, each on the PORT it is given; a single one may insist on the
+ * port of the URL. `request`: the request options of the command line.
  * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_CONFIG
  */
 export async function loadTarget(
@@ -44,7 +44,7 @@ export function isUrl(text: string): boolean {
   return /^https?:\/\//.test(text);
 }
 
-/** @throws {LabError} ERR_REDLINE_OPTION for what is not answered by a process of this machine, in plain HTTP */
+/** @throws {LabError} ERR_REDLINE_OPTION for a URL that is not served by a process on this machine, in plain HTTP */
 export function localUrl(text: string): URL {
   if (!URL.canParse(text)) throw wrong(`"${text}" is not a URL.`);
   const url = new URL(text);
@@ -61,22 +61,22 @@ export function localUrl(text: string): URL {
   return url;
 }
 
-/** What the app is to listen on, by `HOST` in its environment, where that is not 127.0.0.1. */
+/** Returns the `HOST` for the environment of an app that must listen on an address other than 127.0.0.1. */
 export function hostOf({ hostname }: URL): Record<string, string> {
   return hostname === '[::1]' ? { HOST: '::1' } : {};
 }
 
-/** Path and query as they were typed: braces of a placeholder are not escaped. */
+/** Returns path and query as they were typed: braces of a placeholder are not escaped. */
 export function pathOf({ pathname, search }: URL): string {
   return pathname.replaceAll('%7B', '{').replaceAll('%7D', '}') + search;
 }
 
-/** Options of node and its relatives whose value is the next word. */
+/** Options of node and related programs whose value is the next word. */
 const withValue =
   /^(-r|-C|--(require|import|loader|experimental-loader|conditions|tsconfig|env-file))$/;
 const launchers = /^(npx|tsx|ts-node|nodemon|npm|pnpm|yarn|bun|deno|run|exec|dlx|x|watch)$/;
 
-/** `node --import tsx dist/main.js` and `npx tsx dist/main.js` are `main.js`; `npm run start:prod` is `start:prod`. */
+/** Shortens `node --import tsx dist/main.js` and `npx tsx dist/main.js` to `main.js`, `npm run start:prod` to `start:prod`. */
 export function shortName(command: readonly string[]): string {
   const [program, ...words] = command;
   const bare = words.filter(
@@ -95,7 +95,7 @@ function between(words: readonly string[]): string[][] {
   return commands.filter(({ length }) => length > 0);
 }
 
-/** By their scripts; where two have one, by all that differs. */
+/** Names the variants by their scripts, or by their whole commands if two have the same script. */
 function named(
   commands: readonly string[][],
   host: Record<string, string>,

@@ -10,7 +10,7 @@ const defaultNames = ['ts', 'mts', 'js', 'mjs'].map((ending) => `redline.config.
 
 export interface LoadedConfig {
   config: RedlineConfig;
-  /** Relative commands and folders of the config start here. */
+  /** Relative commands and folders of the config are resolved from here. */
   folder: string;
 }
 
@@ -40,11 +40,11 @@ export async function loadConfig(file?: string): Promise<LoadedConfig> {
 }
 
 /**
- * A config imports `defineConfig` from this package. Run by npx, the package is in npx's cache, and no folder above the config
- * leads there: it then gets the copy that runs. One that is installed beside it comes first.
+ * Imports a config, which imports `defineConfig` from this package. Under npx the package is in npx's cache, and no folder above
+ * the config leads there: the config then gets the running copy. A copy installed beside it takes precedence.
  */
 async function importWithLab(url: string): Promise<{ default?: unknown }> {
-  // Not before Node 22.15; there the package has to be installed.
+  // Missing before Node 22.15; there the package has to be installed.
   const hooks = nodeModule.registerHooks?.({
     resolve(specifier, context, next) {
       if (specifier !== '@redline/lab') return next(specifier, context);

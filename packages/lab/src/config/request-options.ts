@@ -1,7 +1,7 @@
 import { LabError } from '../errors.ts';
 import type { RedlineConfig, RequestConfig } from './types.ts';
 
-/** What is asked, and how, as the command line says it: in the same words for every command that sends requests. */
+/** The request options of the command line, in the same words for every command that sends requests. */
 export interface RequestOptions {
   request?: string;
   header?: string[];
@@ -10,7 +10,7 @@ export interface RequestOptions {
   connections?: number;
   /** An access log. */
   replay?: string;
-  /** Only the requests of this route, as `redline top` writes it. */
+  /** Uses only the requests of this route, as `redline top` writes it. */
   route?: string;
 }
 
@@ -31,7 +31,7 @@ export function withRequestOptions(config: RedlineConfig, options: RequestOption
   return {
     ...config,
     ...(config.groups === undefined ? {} : { groups: Object.fromEntries(groups) }),
-    // One request that is named takes the place of a log, too.
+    // A named request also replaces a log.
     load: replay === undefined || request !== undefined ? load : { ...load, replay },
     requests: change(config.requests ?? ['/']),
   };
@@ -41,7 +41,7 @@ function written(request: string | RequestConfig): RequestConfig {
   return typeof request === 'string' ? { path: request } : request;
 }
 
-/** One of those there are, or another one with the headers of the first. */
+/** Returns the requests with this path, or a new one with the headers of the first. */
 function chosen(requests: readonly RequestConfig[], path: string | undefined): RequestConfig[] {
   if (path === undefined) return [...requests];
   if (!path.startsWith('/')) {

@@ -6,25 +6,25 @@ import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } fro
 
 type OptionalPrecision = 'warmupRequests' | 'minutes';
 
-/** A config with every default filled in: all the runner ever reads. */
+/** A config with every default filled in: the only input of the runner. */
 export interface Plan {
   name: string;
   title: string;
-  /** Undefined when the config has none. */
+  /** Undefined if the config has no groups. */
   group: string | undefined;
   variants: PlannedVariant[];
   baseline: string;
-  /** The variant that shows the least a response costs here. */
+  /** The variant that shows the minimum cost of a response on this machine. */
   floor: string | undefined;
   requests: Required<RequestConfig>[];
-  /** Named in reports in place of the requests, where they are too many. */
+  /** Shown in reports in place of the requests, if these are too many. */
   requestLabel?: string;
-  /** Sent to each server once, for the cookies or the token that all others need. */
+  /** Sent to each server once, for the cookies or the token that all other requests need. */
   login?: Required<RequestConfig>;
-  /** An access log whose requests are to take the place of the plan's. */
+  /** An access log whose requests replace those of the plan. */
   replay?: { file: string; rate: number | undefined };
   connections: number;
-  /** The user chose their number. */
+  /** True if the user chose the number of connections. */
   hasConnections: boolean;
   openLoopRps: number | undefined;
   pipeline: number;
@@ -34,20 +34,20 @@ export interface Plan {
   exactSends: boolean;
   precision: Required<Omit<PrecisionConfig, 'margin' | OptionalPrecision>> &
     Pick<PrecisionConfig, OptionalPrecision>;
-  /** `same` is within this, as a fraction. */
+  /** Limit of `same`, as a fraction. */
   margin: number;
   seed: number;
-  /** A time of `Date.now()` that the restarts are to fit before; absent where their number is fixed. */
+  /** Deadline of the restarts, as a time of `Date.now()`; absent if their number is fixed. */
   until?: number;
-  /** The least of those that fit. @default 4 */
-  leastRestarts?: number;
-  /** How long the run may take, in milliseconds: then it ends with what is known. */
-  mostMs?: number;
-  /** The first restart may take longer: someone has asked for a number of restarts, and not for a time. */
+  /** Min restarts, even if fewer fit. @default 4 */
+  minRestarts?: number;
+  /** Max duration of the run, in milliseconds: it then ends with the results so far. */
+  timeLimitMs?: number;
+  /** Set if the first restart may take longer: the user asked for a number of restarts, not for a time. */
   waitsForFirst?: true;
   /** Turns of each server in a block. */
   passes?: number;
-  /** The app cannot run twice: its copies are started and measured one after the other. */
+  /** Set if the app cannot run twice: its copies are started and measured one after the other. */
   oneAtATime?: true;
   readyTimeoutMs: number;
   setup: RedlineConfig['setup'];
@@ -58,6 +58,8 @@ export interface PlannedVariant {
   name: string;
   note: string | undefined;
   beside: boolean;
+  /** Name of the variant to measure its step against, instead of the rung before it. */
+  over: string | undefined;
   command: string[];
   cwd: string;
   env: Record<string, string>;
@@ -65,7 +67,7 @@ export interface PlannedVariant {
   probe: string | undefined;
 }
 
-/** What the command line lays over the config. */
+/** Command-line options that override the config. */
 export interface Overrides {
   quick?: boolean;
   restarts?: number;
@@ -85,7 +87,7 @@ const defaultPrecision = {
   latencyMs: 1_000,
 };
 /**
- * Where CPU is read in turns, slices of one start differ by less than starts do: many starts, and few blocks of each.
+ * If CPU is read in turns, slices of one start differ less than starts do: many starts, with few blocks each.
  */
 const defaultPrecisionInTurns = {
   restarts: 14,
@@ -97,7 +99,7 @@ const defaultPrecisionInTurns = {
 const defaultQuick: PrecisionConfig = { restarts: 4, blocks: 3 };
 const defaultQuickInTurns: PrecisionConfig = { restarts: 4, blocks: 2 };
 
-/** One plan for each group, in the order of the config; a config without groups is one plan. */
+/** Returns one plan for each group, in the order of the config; a config without groups gives one plan. */
 export function resolvePlans(config: RedlineConfig, folder: string, overrides: Overrides): Plan[] {
   const groups = new Set(config.variants.map(({ group }) => group));
   return [...groups].map((group) => {
@@ -187,6 +189,7 @@ function resolveVariant(variant: VariantConfig, folder: string): PlannedVariant 
     name: variant.name,
     note: variant.note,
     beside: variant.beside ?? false,
+    over: variant.over,
     command,
     cwd: resolve(folder, variant.cwd ?? '.'),
     env: { ...env, ...variant.env },

@@ -15,7 +15,7 @@ const positive = v.pipe(v.number(), v.gtValue(0));
 const precision: v.GenericSchema<PrecisionConfig> = v.strictObject({
   restarts: v.optional(count),
   blocks: v.optional(count),
-  // wrk looks at its stop flag every 100 ms, and a shorter slice is mostly connection set-up.
+  // wrk checks its stop flag every 100 ms, and a shorter slice is mostly connection setup.
   sliceMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
   warmupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
   warmupRequests: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -77,6 +77,7 @@ const configSchema: v.GenericSchema<RedlineConfig> = v.strictObject({
         group: v.optional(someText),
         note: v.optional(v.string()),
         beside: v.optional(v.boolean()),
+        over: v.optional(someText),
         command: v.union([someText, v.pipe(v.array(v.string()), v.minLength(1))]),
         cwd: v.optional(v.string()),
         env: v.optional(texts),
@@ -104,7 +105,7 @@ const configSchema: v.GenericSchema<RedlineConfig> = v.strictObject({
 
 /**
  * @param from Name of the file, for the message.
- * @throws {LabError} ERR_REDLINE_CONFIG with the first thing that is wrong
+ * @throws {LabError} ERR_REDLINE_CONFIG with the first error found
  */
 export function checkConfig(value: unknown, from: string): RedlineConfig {
   const parsed = v.safeParse(configSchema, value);
@@ -114,6 +115,7 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw wrong(from, `two variants are named "${twice}"`);
   checkPorts(config, from);
+  checkSteps(config, from);
   for (const role of roles) {
     const name = config[role];
     if (name !== undefined && !names.includes(name)) {
@@ -127,7 +129,21 @@ export function checkConfig(value: unknown, from: string): RedlineConfig {
 /** Keys that name a variant. */
 const roles = ['baseline', 'floor'] as const;
 
-/** The variants of a group all run at the same time. */
+/** Requires a step to name an earlier variant of the same group. */
+function checkSteps({ variants }: RedlineConfig, from: string): void {
+  for (const [index, { name, over, group: own }] of variants.entries()) {
+    if (over === undefined) continue;
+    const before = variants.slice(0, index).filter((other) => other.group === own);
+    if (before.some((other) => other.name === over)) continue;
+    const names = before.map((other) => other.name).join(', ');
+    throw wrong(
+      from,
+      `over "${over}" of variant "${name}" is not one of the variants before it${names === '' ? '' : `: ${names}`}`,
+    );
+  }
+}
+
+/** Rejects a port that is used twice, because the variants of a group all run at the same time. */
 function checkPorts({ variants }: RedlineConfig, from: string): void {
   const fixed = variants.filter(({ port }) => port !== undefined);
   for (const [index, one] of fixed.entries()) {
@@ -181,7 +197,7 @@ function describeIssue(issues: readonly Issue[], value: unknown): string {
     : `${place} is ${preview(found)}: ${complaintOf(issue, found)}`;
 }
 
-/** The branch of a union that got furthest says what the author most likely meant. */
+/** Returns the issue in the branch of a union that got furthest, which is most likely the one the author meant. */
 function furthest(issue: Issue, above: PropertyKey[] = []): { issue: Issue; keys: PropertyKey[] } {
   const keys = [...above, ...keysOf(issue)];
   const branches = issue.type === 'union' ? (issue.issues ?? []) : [];

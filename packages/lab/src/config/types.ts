@@ -2,14 +2,14 @@
 export interface RedlineConfig {
   /** Short name, used in file names and as `scenario` in the JSON. */
   name: string;
-  /** One line for people. @default the name and the first request */
+  /** One line for the reports. @default the name and the first request */
   title?: string;
   /** The variants to compare. On a ladder, their order is that of the rungs, lowest first. */
   variants: VariantConfig[];
   /** Name of the variant the others are compared with. @default the first */
   baseline?: string;
   /**
-   * Name of a variant that shows the least a response costs on this machine, e.g. a native loop that reads the request and
+   * Name of a variant that shows the minimum cost of a response on this machine, e.g. a native loop that reads the request and
    * writes fixed bytes: every other variant's CPU is also reported as a multiple of its CPU. @default none
    */
   floor?: string;
@@ -22,11 +22,13 @@ export interface RedlineConfig {
   requests?: (string | RequestConfig)[];
   load?: LoadConfig;
   precision?: PrecisionConfig;
-  /** What `--quick` changes in `precision`. @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns` */
+  /**
+   * Overrides of `precision` for `--quick`. @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns`
+   */
   quick?: PrecisionConfig;
-  /** How long a server may take until it responds to the first request. @default 30_000 */
+  /** Max time until a server responds to the first request, in milliseconds. @default 30_000 */
   readyTimeoutMs?: number;
-  /** Runs once before anything starts: starts what the servers need. */
+  /** Runs once before anything starts, to start what the servers need. */
   setup?: () => Promise<SetupResult> | SetupResult;
   /**
    * Runs on every started server before it is timed. Throw to stop the run: a variant that cheats must not be measured.
@@ -34,7 +36,7 @@ export interface RedlineConfig {
   verify?: (server: ServerUnderTest) => Promise<void> | void;
 }
 
-/** Laid over the config for the variants of one group. */
+/** Overrides of the config for the variants of one group. */
 export interface GroupConfig {
   title?: string;
   /** @default the config's, if it is in the group; otherwise the group's first variant */
@@ -55,6 +57,11 @@ export interface VariantConfig {
   note?: string;
   /** On a ladder: not a rung, but a variant to compare with the rung before it. @default false */
   beside?: boolean;
+  /**
+   * On a ladder: name of an earlier variant to measure its step against, e.g. the same program on another runtime.
+   * @default the rung before it
+   */
+  over?: string;
   /** Program and arguments. A string is split at white space; there is no shell. The server must listen on `PORT` on 127.0.0.1. */
   command: string | string[];
   /** @default the folder of the config file */
@@ -64,16 +71,15 @@ export interface VariantConfig {
   /** For servers whose port cannot be set. A baseline with one runs without its A/A control. @default a free one, in `PORT` */
   port?: number;
   /**
-   * A path where the server reports, as JSON, what it has measured of itself since the last request to it: numbers, or
-   * objects of numbers. It is requested after every slice; the medians are added to the variant in the result, under
-   * the same names.
+   * A path where the server reports its own measurements since the last request to it, as JSON: numbers, or objects of numbers. It
+   * is requested after every slice; the medians are added to the variant in the result, under the same names.
    */
   probe?: string;
 }
 
 /**
- * In path, headers and body `{{id}}` and `{{uuid}}` stand for a whole number of 16 digits and a UUID that are new in every request,
- * for requests that succeed only once.
+ * In path, headers and body, `{{id}}` and `{{uuid}}` stand for a whole number of 16 digits and a UUID that are new in every
+ * request, for requests that succeed only once.
  */
 export interface RequestConfig {
   /** @default 'GET' */
@@ -84,7 +90,7 @@ export interface RequestConfig {
   /** The part that must equal the baseline's response before anything is timed. @default 'body' */
   compare?: 'body' | 'status';
   /**
-   * Whether its latency counts. If not, it is sent like the others, to show its effect on them.
+   * True if its latency counts. Otherwise it is sent like the others, to show its effect on them.
    * @default true
    */
   timed?: boolean;
@@ -93,7 +99,7 @@ export interface RequestConfig {
 export interface LoadConfig {
   /** Connections kept busy in the closed loop. @default 64 */
   connections?: number;
-  /** Requests per second of the open loop that measures latency. @default half of what the slowest variant serves, at most 8_000 */
+  /** Requests per second of the open loop that measures latency. @default half the rate of the slowest variant, at most 8_000 */
   openLoopRps?: number;
   /** Path of an access log, relative to the config: its requests replace `requests`. */
   replay?: string;
@@ -135,7 +141,7 @@ export interface PrecisionConfig {
   warmupMs?: number;
   /** A server is warmed up until it has responded to this many, for up to three times `warmupMs` more. @default 0 */
   warmupRequests?: number;
-  /** As many restarts as fit into this time, at least four and at most `restarts`. @default as many as `restarts` says */
+  /** Time for the restarts: as many as fit into it, at least four and at most `restarts`. @default no time limit */
   minutes?: number;
   /** Length of the open-loop latency run per variant and restart, in milliseconds. @default 200; 1_000 without `load.turns` */
   latencyMs?: number;
@@ -156,6 +162,6 @@ export interface ServerUnderTest {
   readonly name: string;
   /** e.g. `http://127.0.0.1:40123` */
   readonly url: string;
-  /** What the server has written to standard output since it started. */
+  /** Returns the standard output of the server since it started. */
   stdout(): Promise<string>;
 }

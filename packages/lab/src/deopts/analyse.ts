@@ -11,23 +11,23 @@ import { type CodeEvent, type Place, scriptOf } from '../profile/v8-log.ts';
 import { explain, isBenign } from './reasons.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 
-/** From here on the same place is left again and again. */
+/** From this count on, the same place is left again and again. */
 const loopFrom = 3;
 
 export interface Observed {
   events: readonly CodeEvent[];
-  /** When the load that counts began, in µs of the log's clock. */
+  /** Start of the load that counts, in µs of the log's clock. */
   loadBeganMicros?: number | undefined;
-  /** What was profiled meanwhile. */
+  /** The profile, which gives the own times. */
   tree?: CallTree | undefined;
   maps: SourceMaps;
-  /** Places are given from here. */
+  /** Places are given relative to this folder. */
   folder: string;
 }
 
 type Analysis = Pick<DeoptsResult, 'functions' | 'benign' | 'endedAt' | 'loadBegan'>;
 
-/** Which functions V8 gave up optimised code of, why and where: the app's own first, each group by its own time. */
+/** Lists the functions whose optimised code V8 discarded, why and where: the app's own first, each group by its own time. */
 export function analyse({ events, loadBeganMicros, tree, maps, folder }: Observed): Analysis {
   const history = new TierHistory();
   for (const event of events) history.apply(event);
@@ -68,7 +68,7 @@ export function analyse({ events, loadBeganMicros, tree, maps, folder }: Observe
   };
 }
 
-/** Without a profile the number of deopts stands for the time they cost. */
+/** Orders by own time, the app's functions first. Without a profile, the number of deopts stands for the time they cost. */
 function byOwnerAndTime(a: DeoptFunction, b: DeoptFunction): number {
   const isOther = ({ owner }: DeoptFunction): number => Number(owner !== 'app');
   const times = ({ sites }: DeoptFunction): number =>
@@ -143,7 +143,7 @@ function pathOf(url: string): string {
   return url.startsWith('file://') ? fileURLToPath(url) : url;
 }
 
-/** The line itself; Node's own sources are not on disk. */
+/** Returns the line itself; Node's own sources are not on disk. */
 function sourceLine(at: Place, maps: SourceMaps): DeoptSite['source'] {
   const { url, line, column } = maps.original(at);
   try {

@@ -30,7 +30,7 @@ interface DeoptsOptions extends ReportOptions, RequestOptions {
   all?: true;
 }
 
-/** Tells whose time it is, after the load whose deopts are logged. */
+/** Length of the profile that gives the own times, taken after the load whose deopts are logged. */
 const profileMs = 3_000;
 
 export function addDeoptsCommand(program: Command, context: CommandContext): void {
@@ -78,7 +78,7 @@ async function observe(
   const notes = await applyReplay([plan], options, context.signal);
   const shared = sharedFacts(context);
   using line = new PhaseLine(variant.name);
-  const { profile, events, startMicros, node, load, machine, warnings, ...logged } = await record(
+  const { profile, profiled, events, startMicros, node, load, machine, ...logged } = await record(
     plan,
     variant,
     {
@@ -98,6 +98,7 @@ async function observe(
     machine,
     node: node.version,
     load: loadOf(load),
+    ...(profiled && { profiled }),
     ...analyse({
       events: until(events, logged.loggedToMicros),
       loadBeganMicros: logged.loggedFromMicros,
@@ -105,11 +106,14 @@ async function observe(
       maps: new SourceMaps(),
       folder: variant.cwd,
     }),
-    warnings: [...warnings, ...notes],
+    warnings: [...logged.warnings, ...notes],
   };
 }
 
-/** Starting a profile makes V8 throw code away by itself, and nothing is logged after it. Node 8 gives no times. */
+/**
+ * Drops the later events: starting a profile makes V8 discard code by itself, and nothing is logged after it. Node 8 gives no
+ * times.
+ */
 function until(events: readonly CodeEvent[], micros: number | undefined): readonly CodeEvent[] {
   if (micros === undefined) return events;
   const from = events.findIndex((event) => 'micros' in event && event.micros >= micros);

@@ -1,16 +1,18 @@
 import { commandHeader, type Finding } from '../report/command-header.ts';
 import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { markup, type Markup } from '../report/markup.ts';
+import { methodList } from '../report/method-list.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
 import { STACK } from '../report/style.ts';
 import { stealText } from '../report/words.ts';
 import { ownerNames } from '../profile/owner.ts';
+import { profiledText } from '../profile/profiled-thread.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
-import { shown, statusOf, untold } from './words.ts';
+import { leftOutText, shown, statusOf } from './words.ts';
 
-/** The report of `redline deopts` as one self-contained file. */
+/** Renders the report of `redline deopts` as one self-contained file. */
 export function renderDeoptsHtml(result: DeoptsResult, all: boolean): string {
   return renderPage({
     title: `${result.title}, deopts`,
@@ -70,7 +72,7 @@ function findings({ functions }: DeoptsResult): Finding[] {
 }
 
 function factsOf(result: DeoptsResult): [name: string, value: string][] {
-  const { machine, node, load, loadBegan, endedAt } = result;
+  const { machine, node, load, profiled, loadBegan, endedAt } = result;
   return [
     ...(machine === undefined
       ? []
@@ -82,6 +84,7 @@ function factsOf(result: DeoptsResult): [name: string, value: string][] {
           ['Kernel, steal', `${machine.kernel}; ${stealText(machine.steal)}`],
         ] as [string, string][])),
     ...(node === undefined ? [] : ([['Runtime', `Node.js ${node}`]] as [string, string][])),
+    ...(profiled === undefined ? [] : ([['Thread', profiledText(profiled)]] as [string, string][])),
     ...(load === undefined
       ? []
       : ([
@@ -99,7 +102,7 @@ function factsOf(result: DeoptsResult): [name: string, value: string][] {
 
 function deoptsSection(result: DeoptsResult, all: boolean): Section {
   const functions = shown(result, all);
-  const rest = untold(result, functions.length);
+  const rest = leftOutText(result, functions.length);
   const hasTimes = result.endedAt !== undefined;
   const body = functions.map((each) => rows(each, result));
   return {
@@ -158,12 +161,7 @@ function methodSection(): Section {
     'One-off: a place was left once. Loop: three times or more. Still deoptimising: left again in the second half of the load. A settled deopt no longer costs anything; the current tier of the function is what counts.',
     'V8 gives up on a function after several deopts and leaves it unoptimised; nothing is logged after that. redline flame flags such functions when they are hot.',
   ];
-  return {
-    id: 'method',
-    heading: 'Method',
-    body: markup`<ul class="method">${sentences.map((text) => markup`<li>${text}</li>`)}</ul>`,
-    css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-  };
+  return methodList(sentences);
 }
 
 const style = `.fg-key{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3);margin:0 0 var(--s2);font-size:var(--f0)}.fg-key b{display:inline-block;width:18px;height:18px;line-height:18px;text-align:center;font-family:var(--mono);margin-right:6px}

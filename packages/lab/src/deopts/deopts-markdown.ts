@@ -1,3 +1,4 @@
+import { profiledText } from '../profile/profiled-thread.ts';
 import { tierNames } from '../profile/tiers.ts';
 import { percent, plural } from '../report/format.ts';
 import {
@@ -10,9 +11,9 @@ import {
   warningList,
 } from '../report/markdown.ts';
 import type { DeoptsResult } from './result.ts';
-import { shown, statusOf, untold } from './words.ts';
+import { leftOutText, shown, statusOf } from './words.ts';
 
-/** A row for each place that optimised code was left at, and below what the reasons mean. */
+/** Renders a row for each place where optimised code was left, with the meaning of the reasons below. */
 export function deoptsMarkdown(result: DeoptsResult, all: boolean): string {
   const functions = shown(result, all);
   const hasProfile = functions.some(({ own }) => own !== undefined);
@@ -38,7 +39,7 @@ export function deoptsMarkdown(result: DeoptsResult, all: boolean): string {
     'place',
     'line',
   ];
-  const told = new Map(
+  const explanations = new Map(
     functions
       .flatMap(({ sites }) => sites)
       .flatMap(({ reason, explanation }) =>
@@ -50,10 +51,15 @@ export function deoptsMarkdown(result: DeoptsResult, all: boolean): string {
       `${result.title}, ${result.variant}${result.node === undefined ? '' : `, Node ${result.node}`}`,
     ),
     warningList(result.warnings),
+    result.profiled && `Of ${escaped(profiledText(result.profiled))}.`,
     rows.length === 0
       ? `No deopts in ${plural(result.functions.length, 'function')}.`
       : table(columns, rows),
-    list([...told].map(([reason, explanation]) => `${escaped(reason)}: ${escaped(explanation)}`)),
-    untold(result, functions.length),
+    list(
+      [...explanations].map(
+        ([reason, explanation]) => `${escaped(reason)}: ${escaped(explanation)}`,
+      ),
+    ),
+    leftOutText(result, functions.length),
   );
 }

@@ -1,4 +1,4 @@
-/** Ways out of optimised code that V8 takes on purpose: nobody can or need do something about them. */
+/** Exits from optimised code that V8 makes on purpose: user code cannot and need not avoid them. */
 const benignReasons = [
   'prepare for on stack replacement',
   'exit from OSR',
@@ -42,7 +42,7 @@ const explanations: [pattern: RegExp, text: string][] = [
   ],
 ];
 
-/** What a reason means; undefined for one we know nothing of. */
+/** Returns the meaning of a reason; undefined for an unknown one. */
 export function explain(reason: string): string | undefined {
   return explanations.find(([pattern]) => pattern.test(reason))?.[1];
 }

@@ -1,24 +1,24 @@
 import { plural } from '../report/format.ts';
 import type { DeoptFunction, DeoptSite, DeoptsResult } from './result.ts';
 
-/** Of packages, Node's own code and V8. */
-const mostOfOthers = 10;
+/** Max functions shown of packages, Node's own code and V8. */
+const maxOthers = 10;
 
-/** Of functions nobody waits for, those that keep on deoptimising still say something. */
+/** Returns true for functions that take time, and for others if they keep on deoptimising. */
 function matters({ own, isLoop, isStillGoing }: DeoptFunction): boolean {
   return own === undefined || own >= 0.001 || isLoop || isStillGoing;
 }
 
-/** All of the app's own, for those can be mended here; of the others what matters. */
+/** Returns all of the app's own functions, which can be changed here, and of the others those that matter. */
 export function shown({ functions }: DeoptsResult, all: boolean): DeoptFunction[] {
   if (all) return functions;
   const others = functions.filter((each) => each.owner !== 'app' && matters(each));
-  const kept = new Set(others.slice(0, mostOfOthers));
+  const kept = new Set(others.slice(0, maxOthers));
   return functions.filter((each) => each.owner === 'app' || kept.has(each));
 }
 
-/** What is not in the list, in one sentence. */
-export function untold({ functions, benign }: DeoptsResult, count: number): string {
+/** Names what the list leaves out, in one sentence. */
+export function leftOutText({ functions, benign }: DeoptsResult, count: number): string {
   const rest = functions.length - count;
   const parts = [
     ...(rest > 0
@@ -30,7 +30,7 @@ export function untold({ functions, benign }: DeoptsResult, count: number): stri
   return `Not shown: ${parts.join(' and ')}${rest > 0 ? '; --all shows the functions' : ''}.`;
 }
 
-/** Whether a place is done with. */
+/** Returns the pattern of a place, and its state: settled, or still deoptimising. */
 export function statusOf(each: DeoptFunction, site: DeoptSite): string {
   const pattern = site.times >= 3 ? 'loop' : site.times === 2 ? 'twice' : 'one-off';
   return each.isStillGoing ? `${pattern}, still deoptimising` : `${pattern}, settled`;

@@ -62,6 +62,8 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
 interface Examination {
   title: string;
   app: App;
+  /** Detected in the running server. */
+  framework?: string;
   findings: Finding[];
   started?: string;
   measured?: DoctorResult['measured'];
@@ -76,11 +78,12 @@ async function run(
   context: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
-  // Without a word there is nothing to start: then the code alone is looked at.
+  // Without arguments no app is started: only the code is examined.
   refuseIdleOptions(words, options);
   const found = words.length === 0 ? ofCode(options) : await ofRunningApp(words, options, context);
   if (found === undefined) return;
   const { app, measured, together, ladder, started, ...examined } = found;
+  const framework = examined.framework ?? app.framework;
   const result: DoctorResult = withoutSecrets({
     schema: 1,
     command: 'doctor',
@@ -91,7 +94,7 @@ async function run(
     startedAt: startedAt.toISOString(),
     durationSeconds: (Date.now() - startedAt.getTime()) / 1_000,
     app: {
-      ...(app.project?.framework === undefined ? {} : { framework: app.project.framework }),
+      ...(framework === undefined ? {} : { framework }),
       files: app.sources.length,
       ...(app.entry === undefined ? {} : { entry: relative(app.folder, app.entry.path) }),
       ...(started === undefined ? {} : { started }),
@@ -100,7 +103,7 @@ async function run(
     findings: examined.findings,
     ...(together === undefined ? {} : { together }),
     ...(ladder === undefined ? {} : { ladder }),
-    warnings: examined.warnings,
+    warnings: [...missingWarning(app), ...examined.warnings],
   });
   await writeFiles(
     {
@@ -132,7 +135,7 @@ async function ofRunningApp(
   const { signal } = context;
   const target = await resolveTarget(words, options, 'doctor');
   const proves = options.prove === true || options.fix === true;
-  // Before half a minute of load.
+  // Checked before half a minute of load.
   if (proves) await requireCommitted(target.app.cwd);
   const notes = await applyReplay([target.plan], options, signal);
   if ((options.replay ?? target.plan.replay?.file) !== undefined) target.hasRequests = true;
@@ -169,16 +172,32 @@ async function ofRunningApp(
     started: `${options.cwd === undefined ? '' : `--cwd ${quotedWord(options.cwd)} `}-- ${commandText(target.typed)}`,
     findings: candidates.map(({ finding }) => proved?.findings.get(finding) ?? finding),
     measured,
+    ...(taken.framework === undefined ? {} : { framework: taken.framework }),
     ...(proved?.together === undefined ? {} : { together: proved.together }),
     ...(proved?.ladder === undefined ? {} : { ladder: proved.ladder }),
     warnings: [...notes, ...taken.warnings, ...advice.warnings, ...(proved?.warnings ?? [])],
   };
 }
 
-/** What compiles code as it is loaded: the places in its profile are not those in the files. */
+const maxMissing = 3;
+
+/** Warns about missing imports: a report on part of an app looks like one on the whole. */
+function missingWarning({ missing }: App): string[] {
+  if (missing.length === 0) return [];
+  const named = missing
+    .slice(0, maxMissing)
+    .map(({ from, specifier }) => `${specifier} (imported by ${from})`);
+  const others = missing.length - named.length;
+  const list = `${named.join(', ')}${others > 0 ? ` and ${others} more` : ''}`;
+  return [
+    `Not read, because ${missing.length === 1 ? 'it does' : 'they do'} not exist: ${list}. If the app has a build step, run it first.`,
+  ];
+}
+
+/** Packages that compile code as it is loaded: positions in the profile then differ from those in the files. */
 const compilers = /(^|[/@-])(tsx|ts-node|swc-node|esbuild-register|jiti)($|\/)/;
 
-/** An option that would do nothing is a mistake. */
+/** Refuses options that would have no effect. */
 function refuseIdleOptions(words: readonly string[], options: DoctorOptions): void {
   const proves = options.prove === true ? '--prove' : options.fix === true ? '--fix' : undefined;
   if (proves !== undefined && words.length === 0) {
@@ -206,7 +225,7 @@ async function measure(
       seconds,
       warmupSeconds: warmup,
       signal,
-      // It has one at a time.
+      // The app runs in one copy at a time.
       screen: new FirstScreen(consent, 1),
       phase: (text) => line.show(text),
       clear: () => line.clear(),

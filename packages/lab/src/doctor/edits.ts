@@ -1,4 +1,4 @@
-/** A piece of a file, and what stands there instead. Positions are of the file as it is. */
+/** A replacement of part of a file. Positions refer to the unedited file. */
 export interface Edit {
   file: { path: string; name: string; text: string };
   start: number;
@@ -8,7 +8,7 @@ export interface Edit {
 
 const context = 2;
 
-/** A file with its edits. They do not overlap. */
+/** Applies edits to a text. Edits must not overlap. */
 export function edited(text: string, edits: readonly Edit[]): string {
   let result = '';
   let at = 0;
@@ -19,13 +19,13 @@ export function edited(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
-/** The edits as `git apply` and `patch -p1` take them. */
+/** Formats the edits as a diff for `git apply` and `patch -p1`. */
 export function diffOf(edits: readonly Edit[]): string {
   const byFile = Map.groupBy(edits, ({ file }) => file.path);
   return [...byFile.values()].map(fileDiff).join('');
 }
 
-/** Lines from `first` to before `last`, counted from 0, and what stands there instead. */
+/** Replacement of the lines from `first` to before `last`, counted from 0. */
 interface Change {
   first: number;
   last: number;
@@ -60,7 +60,7 @@ function fileDiff(edits: readonly Edit[]): string {
   return out;
 }
 
-/** One change for edits that share a line. */
+/** Merges edits that share a line into one change. */
 function joined(
   edits: readonly Edit[],
   before: readonly string[],
@@ -93,7 +93,7 @@ function joined(
   });
 }
 
-/** Without the lines at its ends that stay as they are. */
+/** Drops unchanged lines at both ends of a change. */
 function trimmed({ first, last, lines }: Change, before: readonly string[]): Change {
   let [from, to] = [first, last];
   const rest = [...lines];
@@ -118,7 +118,7 @@ function hunks(changes: readonly Change[]): Change[][] {
   return groups;
 }
 
-/** Each with its line break; the last may have none. */
+/** Splits into lines that keep their line breaks; the last may have none. */
 function linesOf(text: string): string[] {
   return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }

@@ -5,26 +5,26 @@ import type { Finding, Sure } from './result.ts';
 import type { Seen, Sighting } from './rules/rule.ts';
 import { rules } from './rules.ts';
 
-/** A finding and the change it proposes; no edits where that cannot be written down. */
+/** A finding and its proposed change; without edits if the change cannot be written down. */
 export interface Candidate {
   finding: Finding;
   edits: readonly Edit[];
   preload?: Preload['name'];
 }
 
-/** A finding, with what is needed to look it up in a profile and to make its change. */
+/** A finding with the data needed to look it up in a profile and to make its change. */
 export interface Examined extends Candidate {
   path: string;
-  /** From the first character of the file, the end not included. */
+  /** Offset in the file; the end is exclusive. */
   start: number;
   end: number;
   seen: Seen | undefined;
 }
 
 const ofSure: Record<Sure, number> = { certain: 0, likely: 1, hint: 2 };
-const mostExcerpt = 160;
+const maxExcerptLength = 160;
 
-/** What the rules find in an app, the surest first. */
+/** Runs the rules on an app and returns their findings, the surest first. */
 export function examine(app: App): Examined[] {
   const found = rules.flatMap((rule) =>
     [...rule.look(app)].map((sighting) => describe(rule, sighting)),
@@ -45,7 +45,7 @@ function describe(
       file: file.name,
       line: before.length,
       column: before.at(-1)!.length + 1,
-      excerpt: line.length > mostExcerpt ? `${line.slice(0, mostExcerpt)}…` : line,
+      excerpt: line.length > maxExcerptLength ? `${line.slice(0, maxExcerptLength)}…` : line,
       sure,
       why,
       how,

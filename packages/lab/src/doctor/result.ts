@@ -1,71 +1,76 @@
 import type { BenchResult } from '../bench/result.ts';
 import type { Interval } from '../figures.ts';
-import type { TryWord } from '../try/result.ts';
+import type { ProfiledThread } from '../profile/profiled-thread.ts';
+import type { TryVerdict } from '../try/result.ts';
 import type { RunFacts } from '../report/run-facts.ts';
 
-/** How sure a finding is: the code says so, it most likely is so, or it is worth a look. */
+/** Confidence of a finding: proved by the code, most likely, or worth a look. */
 export type Sure = 'certain' | 'likely' | 'hint';
 
-/** What a finding costs now, as the profile of this app shows it. */
+/** Current cost of a finding, from the profile of this app. */
 export interface Cost {
-  /** Of the main thread per request, what it calls included; while it waits for something synchronous, that too. */
+  /** Time of the main thread per request, including everything it calls and any synchronous waiting. */
   microsPerRequest: number;
   /** Share of the samples in which the thread was busy. */
   share: number;
 }
 
-/** What a change gained, measured beside the app without it; `fails` where it could not be. */
+/** Gain of a change, measured against the app without it; `fails` if it could not be measured. */
 export interface Proof {
-  word: TryWord | 'fails';
+  word: TryVerdict | 'fails';
   /** CPU per request without it divided by with it: above 1 is better. */
   cpu?: Interval;
   /** Requests per second with it divided by without. */
   rps?: Interval;
-  /** Why it fails. */
+  /** Reason for the failure. */
   why?: string;
 }
 
 export interface Finding {
   rule: string;
   title: string;
-  /** From the app's folder. */
+  /** Path relative to the app's folder. */
   file: string;
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
   column: number;
-  /** The line it is on. */
+  /** Text of the line. */
   excerpt: string;
   sure: Sure;
   why: string;
   how: string;
-  /** A unified diff; empty where the change is not one that can be written down here. */
+  /** A unified diff; empty if the change cannot be written as one. */
   diff: string;
-  /** Absent where it was not measured, or nothing of it was seen. */
+  /** Absent if it was not measured, or was never sampled. */
   cost?: Cost;
-  /** Whether the requests of the measurement ran through it. Absent where nothing was measured, or no profile can show it. */
+  /** True if the requests of the measurement ran through it. Absent if nothing was measured, or no profile can show it. */
   isOnMeasuredPath?: boolean;
-  /** Only with `--prove`, for findings with a diff. */
+  /** Set with `--prove`, for findings with a diff. */
   proof?: Proof;
 }
 
-/** What a short load said of the app. */
+/** Results of a short load on the app. */
 export interface Measured {
   /** e.g. `GET /feed` */
   request: string;
   requestFrom: string;
   requests: number;
   seconds: number;
-  /** CPU of the process per request. */
+  /** CPU of all processes of the app per request. */
   microsPerRequest: number;
-  /** The longest time the event loop was not free, and the 99th percentile, in milliseconds. */
+  /** Busy time per request of the profiled thread and of those that serve like it: the base of all shares. */
+  threadMicrosPerRequest: number;
+  /** Absent if no other thread of the app runs JavaScript. */
+  profiled?: ProfiledThread;
+  /** Longest time that the event loop was blocked, and the 99th percentile, in milliseconds. */
   blockedMs: { longest: number; p99: number };
-  /** Bytes of a response, as it was sent. */
+  /** Size of a response as sent, in bytes. */
   responseBytes: number;
   samples: number;
   node: string;
   /**
-   * What the responses of each cached route depend on beside the URL, as far as the requests showed it: `the header tenant-id`,
-   * `the address of the client`. Absent where @redline/response-cache is not loaded.
+   * Parts of the request, besides the URL, on which the responses of each cached route depend, as far as the requests showed it:
+   * `the header tenant-id`, `the address of the client`. Absent if @redline/response-cache is not loaded.
    */
   cachedRoutes?: readonly { route: string; reads: readonly string[] }[];
 }
@@ -77,22 +82,22 @@ export interface DoctorResult extends RunFacts {
   title: string;
   durationSeconds: number;
   app: {
-    /** As package.json has it, e.g. `Nest on Express`. */
+    /** From the running server, or from the imports of the code, e.g. `Nest on Express`. */
     framework?: string;
-    /** Files of code that were read. */
+    /** Number of source files that were read. */
     files: number;
-    /** Where the command starts, if it is known: then only what that imports was read. */
+    /** Entry file of the command, if known: only its imports were then read. */
     entry?: string;
-    /** The command that started it, settings and `--cwd` included, as a shell takes it. */
+    /** The command that started it, including settings and `--cwd`, in shell syntax. */
     started?: string;
   };
-  /** Absent without a command: then only the code was looked at. */
+  /** Absent without a command: only the code was then examined. */
   measured?: Measured;
-  /** The most expensive first; what was not seen under the load last. */
+  /** The most expensive first; findings not sampled under the load last. */
   findings: Finding[];
-  /** Only with `--prove`: the changes that gained, made together; `imports` are those that the command makes. */
+  /** Set with `--prove`: the changes that gained, made together; `imports` are those that the command makes. */
   together?: Proof & { changes: number; areFixed: boolean; imports?: string[] };
-  /** Only with `--prove`, where several changes gained: each on top of those before it. Without its slices. */
+  /** Set with `--prove` if several changes gained: each on top of the previous ones. Without its slices. */
   ladder?: BenchResult;
   warnings: string[];
 }

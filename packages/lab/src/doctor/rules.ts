@@ -17,14 +17,28 @@ import { processPerRequest } from './rules/process-per-request.ts';
 import { productionStart } from './rules/production-start.ts';
 import { redisWithoutPipelining } from './rules/redis-without-pipelining.ts';
 import { requestLogsMissing } from './rules/request-logs-missing.ts';
+import { intlPerCall } from './rules/intl-per-call.ts';
+import { jsonClone } from './rules/json-clone.ts';
+import { listenerLeak } from './rules/listener-leak.ts';
+import { nPlusOne } from './rules/n-plus-one.ts';
+import { redisKeys } from './rules/redis-keys.ts';
+import { regexpPerCall } from './rules/regexp-per-call.ts';
+import { sequentialAwaits } from './rules/sequential-awaits.ts';
 import type { Rule } from './rules/rule.ts';
 import { syncOnRequest } from './rules/sync-on-request.ts';
 
-/** In the order in which findings of equal weight are shown. */
+/** Order in which findings of equal weight are shown. */
 export const rules: readonly Rule[] = [
   syncOnRequest,
   processPerRequest,
+  nPlusOne,
+  sequentialAwaits,
+  redisKeys,
   clientPerRequest,
+  intlPerCall,
+  jsonClone,
+  regexpPerCall,
+  listenerLeak,
   nestOnExpress,
   loggerAsMiddleware,
   requestLogsMissing,

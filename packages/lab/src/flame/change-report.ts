@@ -6,6 +6,7 @@ import { paint } from '../report/colour.ts';
 import { fixed, percent, plural, signed } from '../report/format.ts';
 import { type Glyphs, glyphsFor } from '../report/glyphs.ts';
 import { markup, type Markup } from '../report/markup.ts';
+import { methodList } from '../report/method-list.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
 import { STACK } from '../report/style.ts';
@@ -18,7 +19,7 @@ import { graphScript } from './graph-script.ts';
 import { graphStyle } from './graph-style.ts';
 import type { FlameResult } from './result.ts';
 
-/** What `redline flame --diff` leaves behind. */
+/** The result of `redline flame --diff`. */
 export interface FlameDiff extends Omit<CommandFacts, 'warnings'> {
   schema: 1;
   command: 'flame-diff';
@@ -31,7 +32,7 @@ export interface FlameDiff extends Omit<CommandFacts, 'warnings'> {
 
 const tableRows = 40;
 const terminalRows = 15;
-const leastName = 20;
+const minNameWidth = 20;
 const words = { less: 'better', more: 'worse', same: 'unresolved' } as const;
 
 export function renderChangeHtml(diff: FlameDiff): string {
@@ -87,7 +88,7 @@ function graph({ before, after }: FlameDiff): Section {
     heading: 'Flamegraph of the change',
     css: graphStyle,
     script: graphScript,
-    body: markup`<p class="lead">The profile after, coloured by what the same chain of callers took before. Frames that disappeared are listed only in the table. A frame is coloured when the change is beyond the error of sampling.</p><div data-flame>${controls(shares, 0)}<ul class="fg-key" aria-label="Colours"><li class="cl"><b>▲</b>takes less</li><li class="cm"><b>▼</b>takes more, or is new</li><li class="ce"><b>·</b>no change beyond the error of sampling</li></ul><svg class="fg" height="21" role="group" aria-label="Flamegraph of the change, root at the top"></svg><p class="fg-say">Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches.</p>${dataScript(data)}</div><noscript><p class="lead">The graph needs script; the table below does not.</p></noscript>`,
+    body: markup`<p class="lead">The profile after, coloured by what the same chain of callers took before. Frames that disappeared are listed only in the table. A frame is coloured when the change is beyond the error of sampling.</p><div data-flame>${controls(shares, 0)}<ul class="fg-key" aria-label="Colours"><li class="cl"><b>▲</b>takes less</li><li class="cm"><b>▼</b>takes more, or is new</li><li class="ce"><b>·</b>no change beyond the error of sampling</li></ul><div><svg class="fg" height="21" role="group" aria-label="Flamegraph of the change, root at the top"></svg><p class="fg-say">Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches.</p></div>${dataScript(data)}</div><noscript><p class="lead">The graph needs script; the table below does not.</p></noscript>`,
   };
 }
 
@@ -114,12 +115,10 @@ function verdict(each: FunctionChange): Markup {
 }
 
 function method(): Section {
-  return {
-    id: 'method',
-    heading: 'Method',
-    css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-    body: markup`<ul class="method"><li>Each side is one profile of one process. The intervals cover sampling error only; two starts of the same code differ by more, mainly in what V8 inlines, which moves time between a caller and its callees.</li><li>To see whether a change pays, use redline bench, which starts both sides several times.</li></ul>`,
-  };
+  return methodList([
+    'Each side is one profile of one process. The intervals cover sampling error only; two starts of the same code differ by more, mainly in what V8 inlines, which moves time between a caller and its callees.',
+    'To see whether a change pays, use redline bench, which starts both sides several times.',
+  ]);
 }
 
 function figure(value: number, { unit }: ProfileChange): string {
@@ -181,17 +180,17 @@ function changeTable(
     Math.max(head.length, widest(cells.map((row) => row[index]!))),
   );
   const room = width - 2 - widths.reduce((sum, each) => sum + each + 2, 0);
-  // Names of functions stand above their rows where there is no room beside them.
-  const nameWidth = room < leastName ? Math.max(0, room) : room;
+  // Function names stand above their rows if there is no room beside them.
+  const nameWidth = room < minNameWidth ? Math.max(0, room) : room;
   const line = (mark: string, name: string, row: readonly string[]): string =>
     `${mark} ${left(cut(name, nameWidth), nameWidth)}${row.map((cell, index) => `  ${right(cell, widths[index]!)}`).join('')}`;
   return [
-    line(' ', room < leastName ? '' : 'own time', heads),
+    line(' ', room < minNameWidth ? '' : 'own time', heads),
     ...rows.flatMap((each, index) => {
       const reading = words[kindOf(each)];
       const mark = reading === 'unresolved' ? ' ' : glyphs.marks[reading];
       const painted = paint(mark, reading, colour);
-      if (room >= leastName) return [line(painted, each.name, cells[index]!)];
+      if (room >= minNameWidth) return [line(painted, each.name, cells[index]!)];
       return [`${painted} ${cut(each.name, width - 2)}`, line(' ', '', cells[index]!)];
     }),
   ];

@@ -2,21 +2,21 @@ import { microsPerSampleOf } from './graph-data.ts';
 import { fileOf, renamedFiles } from './renamed-files.ts';
 import type { FlameFunction, FlameNode, FlameResult } from './result.ts';
 
-/** How a function's own time changed, with the error of sampling it. */
+/** The change of a function's own time, with its sampling error. */
 export interface FunctionChange {
   name: string;
   place: string;
   owner: FlameFunction['owner'];
-  /** µs of main-thread CPU per request; shares of the samples where either run has no load. */
+  /** µs of main-thread CPU per request; shares of the samples if either run has no load. */
   before: number;
   after: number;
-  /** 95 % interval of after − before: of the sampling alone. */
+  /** 95 % interval of after − before, for the sampling error alone. */
   low: number;
   high: number;
 }
 
 export interface ProfileChange {
-  /** Whether figures are µs per request, or shares. */
+  /** Unit of the figures: µs per request, or shares of the samples. */
   unit: 'micros' | 'share';
   /** Largest change first. */
   functions: FunctionChange[];
@@ -26,8 +26,7 @@ export interface ProfileChange {
 export const changeKinds = { same: 0, less: 1, more: 2 } as const;
 
 /**
- * Holds two profiles against each other, function by function, by name and file: lines move when code is edited, and a
- * file may have another name.
+ * Compares two profiles function by function, by name and file: lines move when code is edited, and a file may have another name.
  */
 export function compareProfiles(before: FlameResult, after: FlameResult): ProfileChange {
   const hasLoad = before.load !== undefined && after.load !== undefined;
@@ -54,7 +53,7 @@ export function compareProfiles(before: FlameResult, after: FlameResult): Profil
   };
 }
 
-/** Samples are counts: the variance of each is the count itself, and of none seen about one. */
+/** Returns half the 95 % interval. Samples are counts: the variance of each is the count itself, or about one if none was seen. */
 function halfWidth(a: number, scaleA: number, b: number, scaleB: number): number {
   return 1.96 * Math.sqrt(Math.max(1, a) * scaleA ** 2 + Math.max(1, b) * scaleB ** 2);
 }
@@ -66,7 +65,7 @@ export function kindOf({
   return high < 0 ? 'less' : low > 0 ? 'more' : 'same';
 }
 
-/** A file's functions of one name are one here. */
+/** Merges the functions of one name in a file. */
 function byKey(
   functions: readonly FlameFunction[],
   renamed?: ReadonlyMap<string, string>,
@@ -90,7 +89,7 @@ function changeKey(
 }
 
 /**
- * The later tree, each node with what the same chain of callers took before:
+ * Returns the later tree, each node with the samples of the same chain of callers before:
  * `[depth, function, total, self, totalBefore, selfBefore, kind, 0]`.
  */
 export function changeTree(before: FlameResult, after: FlameResult): FlameNode[] {
@@ -120,7 +119,7 @@ interface Merged {
   children: Map<string, Merged>;
 }
 
-/** A tree in which siblings of one name and file are one. */
+/** Builds a tree in which siblings of one name and file are merged. */
 function merge({ tree, functions }: FlameResult, renamed?: ReadonlyMap<string, string>): Merged {
   const root: Merged = { index: 0, total: 0, self: 0, children: new Map() };
   const stack: Merged[] = [];

@@ -13,6 +13,7 @@ import { summariseProfile } from './summarise-profile.ts';
 import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import type { CpuProfile } from '../profile/cpu-profile.ts';
+import { hottestLines } from '../profile/hottest-lines.ts';
 import { record } from '../profile/record.ts';
 import { type PerfRecording, recordWithPerf } from '../profile/perf.ts';
 import type { LoadFigures, RecordOptions } from '../profile/serve.ts';
@@ -63,7 +64,7 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   await writeFiles(
     {
       stem,
-      json: formatFlameJson(result),
+      json: result,
       html: renderFlameHtml(result),
       md: () => flameMarkdown(result),
       profile: { name: `${stem}.cpuprofile`, text: JSON.stringify(profile) },
@@ -73,7 +74,7 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   );
 }
 
-/** Each side is a file of an earlier run if there is one of that name, otherwise a variant to be profiled now. */
+/** Reads each side from a file of an earlier run if one of that name exists, otherwise profiles the variant now. */
 async function runDiff(
   asked: Asked,
   sides: string[],
@@ -87,7 +88,7 @@ async function runDiff(
     );
   }
   const startedAt = new Date();
-  // What can be wrong with the second is found before the first is profiled.
+  // Errors in the second side are found before the first is profiled.
   const chosen = await inOrder(sides, async (side): Promise<FlameResult | Chosen> =>
     existsSync(side)
       ? readFlame(side)
@@ -105,7 +106,7 @@ async function runDiff(
   await writeFiles(
     {
       stem: `${diff.scenario}-flame-diff-${diff.runId}`,
-      json: `${JSON.stringify(diff)}\n`,
+      json: diff,
       html: renderChangeHtml(diff),
       md: () => changeMarkdown(diff),
     },
@@ -142,7 +143,7 @@ interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {
   profile?: CpuProfile;
 }
 
-/** Two loads at the same time would measure each other. */
+/** Works on one item after the other: two loads at the same time would measure each other. */
 async function inOrder<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
@@ -172,7 +173,8 @@ async function profileVariant(
     ? { ...(await recordWithPerf(plan, variant, settings)), tiersAt: 'sample' }
     : await recordAndMerge(plan, variant, settings);
   line.show('drawing');
-  const { tree, node, load, machine, warnings, tiersAt } = taken;
+  const hottest = taken.profile === undefined ? undefined : hottestLines(taken.profile);
+  const { tree, node, load, profiled, machine, warnings, tiersAt } = taken;
   const result: FlameResult = {
     schema: 1,
     command: 'flame',
@@ -186,9 +188,10 @@ async function profileVariant(
     machine,
     node: node.version,
     load: loadOf(load),
+    ...(profiled && { profiled }),
     sampler: options.perf ? 'perf' : 'inspector',
     ...(tiersAt && { tiersAt }),
-    ...summariseProfile(tree, new SourceMaps(), variant.cwd),
+    ...summariseProfile(tree, new SourceMaps(), variant.cwd, hottest),
     warnings,
   };
   return { result, profile: taken.profile ?? toCpuProfile(tree) };
@@ -226,13 +229,3 @@ Examples:
 The .cpuprofile beside the report opens in Chrome DevTools and speedscope.
 
 Exit status: 0 profiled, 1 the server, a check or the load failed, 2 wrong input, 130 interrupted.`;
-
-/** Indented for people, but a line each for functions and frames: there are thousands. */
-function formatFlameJson({ functions, tree, ...result }: FlameResult): string {
-  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
-  return `${head},\n  "functions": [\n${lines(functions)}\n  ],\n  "tree": [\n${lines(tree)}\n  ]\n}\n`;
-}
-
-function lines(values: readonly object[]): string {
-  return values.map((value) => `    ${JSON.stringify(value)}`).join(',\n');
-}

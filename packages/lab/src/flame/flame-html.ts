@@ -1,14 +1,16 @@
 import { percent } from '../report/format.ts';
+import { threadsText } from '../profile/profiled-thread.ts';
 import { commandHeader, factList, type Finding } from '../report/command-header.ts';
 import { markup } from '../report/markup.ts';
+import { methodList } from '../report/method-list.ts';
 import { renderPage } from '../report/page.ts';
 import type { Section } from '../report/section.ts';
 import { graphSection } from './graph-section.ts';
 import { hotSection } from './hot-section.ts';
 import type { FlameResult } from './result.ts';
-import { factsOf, hottest, unoptimised } from './words.ts';
+import { factsOf, hottest, regExpText, unoptimised } from './words.ts';
 
-/** The report of `redline flame` as one self-contained file. */
+/** Renders the report of `redline flame` as one self-contained file. */
 export function renderFlameHtml(result: FlameResult): string {
   return renderPage({
     title: `${result.title}, flamegraph`,
@@ -17,7 +19,7 @@ export function renderFlameHtml(result: FlameResult): string {
   });
 }
 
-/** Below the graph: whoever opens the page came for that. */
+/** Placed below the graph, which is the reason to open the page. */
 function facts(result: FlameResult): Section {
   return { id: 'facts', heading: 'Measured on', body: factList(factsOf(result)) };
 }
@@ -27,10 +29,11 @@ function findings(result: FlameResult): Finding[] {
   const [top] = hottest({ ...result, functions: ownCode(result) }, 1);
   const slow = unoptimised(result);
   const own = owners.app / samples;
+  const regExp = regExpText(result);
   return [
     {
       word: 'app code',
-      text: markup`${percent(own)} of the main thread’s time is the app’s own code, ${percent(owners.deps / samples)} its packages, ${percent(owners.core / samples)} Node’s own, ${percent(owners.v8 / samples)} V8’s builtins, compiler and garbage collector.`,
+      text: markup`${percent(own)} of the profiled thread’s time is the app’s own code, ${percent(owners.deps / samples)} its packages, ${percent(owners.core / samples)} Node’s own, ${percent(owners.v8 / samples)} V8’s builtins, compiler and garbage collector.`,
     },
     ...(top === undefined
       ? []
@@ -40,6 +43,7 @@ function findings(result: FlameResult): Finding[] {
             text: markup`<b>${top.name}</b> (${top.place}): ${percent(top.self / samples)} of the time itself, ${percent(top.total / samples)} with what it calls.`,
           },
         ]),
+    ...(regExp === undefined ? [] : [{ word: 'expression', text: regExp }]),
     ...(slow.length === 0
       ? [
           {
@@ -54,12 +58,12 @@ function findings(result: FlameResult): Finding[] {
   ];
 }
 
-/** Packages too: they can be changed for others. */
+/** Includes packages, because they can be replaced by others. */
 function ownCode({ functions }: FlameResult): FlameResult['functions'] {
   return functions.filter(({ owner }) => owner === 'app' || owner === 'deps');
 }
 
-function method({ sampler, load, tiersAt }: FlameResult): Section {
+function method({ sampler, load, profiled, tiersAt }: FlameResult): Section {
   const source = {
     inspector:
       'V8’s sampling profiler ran through the inspector, after the warm-up; V8’s own log of the code it generates and discards (--log-code) gives the tier of each function. A function that was inlined has the tier of the code it was inlined into.',
@@ -78,19 +82,14 @@ function method({ sampler, load, tiersAt }: FlameResult): Section {
           'While the profile was taken, V8 logged nothing: tiers are those at its start, after the warm-up. Code compiled later shows its earlier tier.',
         ]
       : []),
-    'Samples are merged by chain of callers: their order from left to right says nothing about time. Shares are of the samples in which the main thread ran; idle ones are left out.',
+    'Samples are merged by chain of callers: their order from left to right says nothing about time. Shares are of the samples in which the profiled thread ran; idle ones are left out.',
     ...(load === undefined
       ? []
       : [
-          'µs are the CPU of the main thread per request, measured by the system over the same span, split by samples. They include the profiler itself: compare them with each other, not with redline bench.',
+          `µs are the CPU of the ${threadsText(profiled)} per request, measured by the system over the same span, split by samples. They include the profiler itself: compare them with each other, not with redline bench.`,
         ]),
-    'One process was profiled once. Another start may inline differently: shares move by more than the sampling error.',
+    'One thread was profiled once. Another start may inline differently: shares move by more than the sampling error.',
     'Builtins that V8 inlines or calls without a frame count as their caller’s own time.',
   ];
-  return {
-    id: 'method',
-    heading: 'Method',
-    body: markup`<ul class="method">${sentences.map((text) => markup`<li>${text}</li>`)}</ul>`,
-    css: '.method li{color:var(--ink2);margin-bottom:var(--s2);max-width:118ch;text-wrap:pretty}',
-  };
+  return methodList(sentences);
 }

@@ -1,3 +1,4 @@
+import { profiledText, threadsText } from '../profile/profiled-thread.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { tierNames, tiers } from '../profile/tiers.ts';
 import { fixed, percent, plural, signed } from '../report/format.ts';
@@ -14,16 +15,16 @@ import { type FunctionChange, kindOf } from './change.ts';
 import type { FlameDiff } from './change-report.ts';
 import { microsPerSampleOf } from './graph-data.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, packagesText, unoptimised } from './words.ts';
+import { hottest, packagesText, regExpText, unoptimised } from './words.ts';
 
-const mostRows = 20;
+const maxRows = 20;
 
-/** The functions with most time of their own; the graph itself is in the page. */
+/** Renders the functions with the most own time; the graph itself is in the page. */
 export function flameMarkdown(result: FlameResult): string {
-  const { samples, load, title, variant, node } = result;
+  const { samples, load, title, variant, node, profiled } = result;
   const perSample = microsPerSampleOf(result);
   const hasMicros = perSample > 0;
-  const rows = hottest(result, mostRows).map((each) => [
+  const rows = hottest(result, maxRows).map((each) => [
     code(each.name),
     percent(each.self / samples),
     ...(hasMicros ? [fixed(each.self * perSample, 2)] : []),
@@ -41,21 +42,24 @@ export function flameMarkdown(result: FlameResult): string {
   ];
   const slow = unoptimised(result);
   const packages = packagesText(result);
+  const regExp = regExpText(result);
   return markdownOf(
     heading(`${title}, ${variant}${node === undefined ? '' : `, Node ${node}`}`),
     warningList(result.warnings),
-    `${plural(samples, 'sample')}${load === undefined ? '' : `, ${fixed(load.microsPerRequest, 1)} µs of the main thread per request`}: ${owners.map((owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`).join(', ')}.`,
+    `${plural(samples, 'sample')}${load === undefined ? '' : `, ${fixed(load.microsPerRequest, 1)} µs of the ${threadsText(profiled)} per request`}: ${owners.map((owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`).join(', ')}.`,
+    profiled && `Profiled: ${escaped(profiledText(profiled))}.`,
     packages && `In packages, with what Node does for them: ${escaped(packages)}.`,
     table(columns, rows),
     slow.length > 0
       ? `Hot and not optimised: ${slow.map(({ name }) => code(name)).join(', ')}. Next: \`redline deopts\`.`
       : undefined,
+    regExp && escaped(regExp),
   );
 }
 
 function tiersOf({ tiers: shares }: FlameFunction): string {
-  const [most] = tiers.toSorted((a, b) => (shares[b] ?? 0) - (shares[a] ?? 0));
-  return most === undefined || !shares[most] ? '' : tierNames[most];
+  const [main] = tiers.toSorted((a, b) => (shares[b] ?? 0) - (shares[a] ?? 0));
+  return main === undefined || !shares[main] ? '' : tierNames[main];
 }
 
 export function changeMarkdown({ title, change, warnings }: FlameDiff): string {
@@ -63,7 +67,7 @@ export function changeMarkdown({ title, change, warnings }: FlameDiff): string {
   const scale = isMicros ? 1 : 100;
   const figure = (value: number): string => fixed(value * scale, 2);
   const rows = change.functions
-    .slice(0, mostRows)
+    .slice(0, maxRows)
     .map((each) => [
       code(each.name),
       figure(each.before),

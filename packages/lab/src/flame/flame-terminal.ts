@@ -4,16 +4,24 @@ import { cut, ends, lineOf, tableWidth, widest, wrap } from '../report/columns.t
 import { fixed, percent, plural } from '../report/format.ts';
 import { glyphsFor, type Glyphs } from '../report/glyphs.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
+import { profiledText, threadsText } from '../profile/profiled-thread.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { microsPerSampleOf } from './graph-data.ts';
 import { placeWithin } from './package-place.ts';
 import type { FlameFunction, FlameResult } from './result.ts';
-import { hottest, markedName, packagesText, tierKnownText, unoptimised } from './words.ts';
+import {
+  hottest,
+  markedName,
+  packagesText,
+  regExpText,
+  tierKnownText,
+  unoptimised,
+} from './words.ts';
 
 const rows = 15;
 
-/** The hottest functions for people in a terminal; the graph itself is in the page. */
+/** Renders the hottest functions for a terminal; the graph itself is in the page. */
 export function renderFlameTerminal(
   result: FlameResult,
   options: TerminalOptions & { profile?: string },
@@ -31,7 +39,7 @@ export function renderFlameTerminal(
 }
 
 function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
-  const { samples, load, node, variant, tierKnown, tiersAt } = result;
+  const { samples, load, node, variant, tierKnown, tiersAt, profiled } = result;
   const packages = packagesText(result);
   const shares = owners.map(
     (owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`,
@@ -40,7 +48,9 @@ function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
     (tier) => `${tierMarks[tier]} ${tierNames[tier]} ${percent(result.tiers[tier] / samples)}`,
   );
   const perRequest =
-    load === undefined ? [] : [`${fixed(load.microsPerRequest, 1)} µs main thread per request`];
+    load === undefined
+      ? []
+      : [`${fixed(load.microsPerRequest, 1)} µs ${threadsText(profiled)} per request`];
   return [
     glyphs.rule.repeat(width),
     ...ends(
@@ -49,6 +59,7 @@ function heading(result: FlameResult, width: number, glyphs: Glyphs): string[] {
       width,
     ),
     ...wrap([plural(samples, 'sample'), ...perRequest].join(' · '), width),
+    ...(profiled === undefined ? [] : wrap(`profiled: ${profiledText(profiled)}`, width)),
     ...wrap(shares.join(' · '), width),
     ...(packages === undefined ? [] : wrap(`in packages: ${packages}`, width)),
     ...wrap(`${byTier.join(' · ')} · no tier ${percent(result.tiers.none / samples)}`, width),
@@ -97,6 +108,7 @@ function placeText({ place, owner }: FlameFunction, width: number): string {
 
 function legend(result: FlameResult, width: number): string[] {
   const slow: FlameFunction[] = unoptimised(result);
+  const regExp = regExpText(result);
   const flagged =
     slow.length === 0
       ? []
@@ -112,5 +124,6 @@ function legend(result: FlameResult, width: number): string[] {
       '  ',
     ),
     ...flagged,
+    ...(regExp === undefined ? [] : wrap(regExp, width, '  ')),
   ];
 }

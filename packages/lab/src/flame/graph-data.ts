@@ -2,9 +2,9 @@ import { ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import type { FlameResult } from './result.ts';
 
-/** What the page's script draws from. Strings stand once; a frame is eight figures. */
+/** The data that the page's script draws from. Each string is stored once; a frame is eight figures. */
 export interface GraphData {
-  /** `tiers`: the last four figures of a node are tiers. `change`: total and self of before, and what became of it. */
+  /** `tiers`: the last four figures of a node are tiers. `change`: total and self before, and the kind of change. */
   mode: 'tiers' | 'change';
   names: string[];
   places: string[];
@@ -13,9 +13,9 @@ export interface GraphData {
   /** `[depth, function, total, self, …]` in pre-order */
   nodes: number[][];
   samples: number;
-  /** µs of main-thread CPU per request that one sample stands for; 0 where it is not known. */
+  /** µs of main-thread CPU per request that one sample stands for; 0 if unknown. */
   microsPerSample: number;
-  /** Of before; in `change` only. */
+  /** Likewise for the earlier profile; in `change` only. */
   microsPerSampleBefore?: number;
   samplesBefore?: number;
   owners: string[];

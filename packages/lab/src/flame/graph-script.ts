@@ -1,6 +1,6 @@
 /**
- * Draws each flamegraph of the page from its data: zoom, search, filters, keyboard. Only frames that are wide enough to
- * see are in the document. Without it the widest frames stay as they were written, with native tooltips.
+ * Draws each flamegraph of the page from its data: zoom, search, filters, keyboard. Only frames that are wide enough to see are in
+ * the document. Without the script, the widest frames stay as they were rendered, with native tooltips.
  */
 export const graphScript: string = `
 for(const section of document.querySelectorAll('[data-flame]')){
@@ -26,7 +26,7 @@ const figures=f=>{
   const per=data.microsPerSample?' ('+micros(f.total,data.microsPerSample)+' of a request)':'';
   return 'total '+share(f.total,data.samples)+per+', self '+share(f.self,data.samples)+(tiers?' · '+tiers:'')};
 const title=f=>f.name+' — '+data.owners[f.owner]+(f.flagged?', hot and not optimised':'');
-const tell=f=>{say.textContent='';if(!f){say.textContent=note;return}
+const describe=f=>{say.textContent='';if(!f){say.textContent=note;return}
   const name=document.createElement('b');name.textContent=title(f);say.append(name,', '+figures(f)+(f.place?' · '+f.place:''))};
 const matches=f=>query!==''&&(f.name+' '+f.place).toLowerCase().includes(query);
 const cut=(text,width)=>{const room=Math.floor((width-9)/7);return text.length<=room?text:room<4?'':text.slice(0,room-1)+'…'};
@@ -45,13 +45,13 @@ const draw=keepFocus=>{
   if(!drawn.has(current))current=zoomed;drawn.get(current).setAttribute('tabindex','0');if(keepFocus)drawn.get(current).focus();
   reset.hidden=zoomed===root};
 const repaint=()=>{for(const [f,svg] of drawn){svg.classList.toggle('dim',dimmed(f));svg.classList.toggle('hit',matches(f))}};
-const zoom=(f,keepFocus)=>{zoomed=f;current=f;draw(keepFocus);tell(f===root?undefined:f)};
+const zoom=(f,keepFocus)=>{zoomed=f;current=f;draw(keepFocus);describe(f===root?undefined:f)};
 const focus=f=>{if(!f||!drawn.has(f))return;drawn.get(current)?.setAttribute('tabindex','-1');current=f;const svg=drawn.get(f);svg.setAttribute('tabindex','0');svg.focus()};
 const frameOf=event=>event.target.closest?.('.f')?.frame;
 box.addEventListener('click',event=>{const f=frameOf(event);if(f)zoom(f,true)});
-box.addEventListener('pointermove',event=>{const f=frameOf(event);if(f)tell(f)});
-box.addEventListener('pointerleave',()=>tell(box.contains(document.activeElement)?current:undefined));
-box.addEventListener('focusin',event=>{const f=frameOf(event);if(f)tell(f)});
+box.addEventListener('pointermove',event=>{const f=frameOf(event);if(f)describe(f)});
+box.addEventListener('pointerleave',()=>describe(box.contains(document.activeElement)?current:undefined));
+box.addEventListener('focusin',event=>{const f=frameOf(event);if(f)describe(f)});
 box.addEventListener('keydown',event=>{
   const f=frameOf(event);if(!f||event.ctrlKey||event.metaKey||event.altKey)return;
   const row=()=>[...drawn.keys()].filter(other=>other.depth===f.depth).sort((a,b)=>a.x-b.x),beside=by=>{const all=row();return all[all.indexOf(f)+by]};
@@ -64,7 +64,7 @@ for(const check of section.querySelectorAll('[data-owner]'))check.onchange=()=>{
 if(flags)flags.onchange=()=>box.classList.toggle('flags',flags.checked);
 const found=()=>{let sum=0;const visit=f=>{if(matches(f))sum+=f.total;else f.children.forEach(visit)};visit(root);return sum};
 search.oninput=()=>{query=search.value.trim().toLowerCase();repaint();
-  if(query==='')tell();else{const sum=found();say.textContent=sum?'“'+search.value.trim()+'” is on the stack in '+share(sum,data.samples)+' of the samples.':'No frame has “'+search.value.trim()+'” in its name or place.'}};
+  if(query==='')describe();else{const sum=found();say.textContent=sum?'“'+search.value.trim()+'” is on the stack in '+share(sum,data.samples)+' of the samples.':'No frame has “'+search.value.trim()+'” in its name or place.'}};
 search.onkeydown=event=>{if(event.key==='Escape'){search.value='';search.oninput()}};
 document.addEventListener('keydown',event=>{if(event.key==='/'&&!event.target.matches?.('input,textarea')){event.preventDefault();search.focus()}});
 for(const control of section.querySelectorAll('.fg-ctl[hidden]'))control.hidden=false;

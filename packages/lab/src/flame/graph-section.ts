@@ -8,7 +8,7 @@ import { graphScript } from './graph-script.ts';
 import { graphStyle } from './graph-style.ts';
 import type { FlameNode, FlameResult } from './result.ts';
 
-/** Drawn without script too: enough for print and for a reader that runs none. */
+/** Frames that are drawn without script too: enough for print and for a browser without JavaScript. */
 const staticFrames = 150;
 const row = 21;
 
@@ -16,14 +16,14 @@ export function graphSection(result: FlameResult): Section {
   const { samples, variant, node } = result;
   const runtime = node === undefined ? '' : `, Node ${node}`;
   const flagged = result.functions.filter(({ unoptimised }) => unoptimised).length;
-  const lead = `${variant}${runtime}: where the main thread was under load, after warm-up. Root on top, heaviest child left, width is the share of samples. Colour and the mark before a name give the V8 tier a frame ran in most of the time; the boxes dim frames by owner.`;
+  const lead = `${variant}${runtime}: where the profiled thread spent its time under load, after warm-up. Root on top, heaviest child left, width is the share of samples. Colour and the mark before a name give the V8 tier a frame ran in most of the time; the boxes dim frames by owner.`;
   return {
     id: 'flame',
     heading: 'Flamegraph',
     css: graphStyle,
     script: graphScript,
     body: markup`<p class="lead">${lead}</p><div data-flame>${controls(ownerShares(result), flagged)}${tierKey(result)}
-${staticGraph(result)}<p class="fg-say">${sayText(result)}</p>${dataScript(graphDataOf(result))}</div><noscript><p class="lead">Without JavaScript, the ${plural(staticFrames, 'widest frame')} are shown and cannot be zoomed.</p></noscript>`,
+<div>${staticGraph(result)}<p class="fg-say">${sayText(result)}</p></div>${dataScript(graphDataOf(result))}</div><noscript><p class="lead">Without JavaScript, the ${plural(staticFrames, 'widest frame')} are shown and cannot be zoomed.</p></noscript>`,
   };
 
   function ownerShares({ owners: counts }: FlameResult): Record<Owner, string> {
@@ -33,7 +33,7 @@ ${staticGraph(result)}<p class="fg-say">${sayText(result)}</p>${dataScript(graph
   }
 }
 
-/** Filters, search and reset; they come to life with the script. */
+/** Renders filters, search and reset, which stay hidden without the script. */
 export function controls(shares: Record<Owner, string>, flagged: number): Markup {
   const boxes = owners.map(
     (owner, index) =>
@@ -62,7 +62,7 @@ function sayText(result: FlameResult): string {
   return `Enter or click zooms a frame, Esc resets; arrow keys move to caller, callee and neighbours, / searches. Shares are ± ${error.toFixed(1)} points at most (95 %, ${plural(samples, 'sample')} in ${seconds.toFixed(0)} s).${thin}`;
 }
 
-/** Not executed, so the page's policy has nothing to allow. */
+/** Embeds the data without executing it, so that the page's policy need not allow anything. */
 export function dataScript(data: GraphData): Markup {
   const json = JSON.stringify(data).replaceAll('<', '\\u003c');
   return raw(`<script type="application/json">${json}</script>`);
@@ -85,7 +85,7 @@ function staticGraph(result: FlameResult): Markup {
   return markup`<svg class="fg flags" height="${(depth + 1) * row}" role="group" aria-label="Flamegraph, root at the top, width is the share of samples">${frames}</svg>`;
 }
 
-/** Where each frame begins, in samples. */
+/** Returns the start of each frame, in samples. */
 export function placed(tree: readonly FlameNode[]): Placed[] {
   const next: number[] = [0];
   return tree.map((node) => {
@@ -100,10 +100,10 @@ export function placed(tree: readonly FlameNode[]): Placed[] {
 function staticFrame({ functions, samples }: FlameResult, node: FlameNode, x: number): Markup {
   const [depth, index, total, self, ...counts] = node;
   const { name, owner } = functions[index]!;
-  const most = Math.max(...counts);
-  const tier = most === 0 ? undefined : tiers[counts.indexOf(most)]!;
+  const max = Math.max(...counts);
+  const tier = max === 0 ? undefined : tiers[counts.indexOf(max)]!;
   const label = (tier === undefined ? '' : tierMarks[tier]) + name;
-  // As the wide layout holds it: nobody can measure text before it is shown.
+  // Sized for the wide layout, because text cannot be measured before it is shown.
   const room = Math.floor((total / samples) * 180);
   const text = label.length <= room ? label : room < 4 ? '' : `${label.slice(0, room - 1)}…`;
   return markup`<svg class="f t${tier?.[0] ?? '0'}" x="${share(x)}" y="${depth * row}" width="${share(total / samples)}" height="20"><title>${name}, ${ownerNames[owner]}: total ${percent(total / samples)}, self ${percent(self / samples)}</title><rect/><text>${text}</text></svg>`;

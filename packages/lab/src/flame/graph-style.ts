@@ -1,4 +1,7 @@
-/** The flamegraph, of tiers and of change. */
+/**
+ * Styles of the flamegraph, for tiers and for changes. The line below the graph sticks within their common box, so it never covers
+ * the key.
+ */
 export const graphStyle: string = `.fg-ctl{display:flex;flex-wrap:wrap;gap:var(--s2) var(--s4);align-items:center;justify-content:space-between}
 .fg-ctl>div{display:flex;flex-wrap:wrap;gap:0 var(--s4);align-items:center}
 .fg-ctl label{display:inline-flex;align-items:center;gap:5px;min-height:28px;cursor:pointer}.fg-ctl label span,.fg-key span{color:var(--ink2)}

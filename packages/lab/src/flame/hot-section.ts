@@ -11,7 +11,7 @@ import { hottest } from './words.ts';
 
 const rows = 30;
 
-/** The functions by their own time: the graph as a table, for those who read tables. */
+/** Renders the functions by own time: the graph in the form of a table. */
 export function hotSection(result: FlameResult): Section {
   const perSample = microsPerSampleOf(result);
   const micros = perSample > 0;
@@ -20,7 +20,7 @@ export function hotSection(result: FlameResult): Section {
     id: 'hot',
     heading: 'Functions by own time',
     css: style,
-    body: markup`<p class="lead">Own time is the time of a function itself, without its callees. The bar is split by the tier it ran in${micros ? '; µs are of the main thread, per request' : ''}.</p>
+    body: markup`<p class="lead">Own time is the time of a function itself, without its callees. The bar is split by the tier it ran in${micros ? '; µs are CPU per request' : ''}.</p>
 <table class="t"><colgroup><col class="w-fn"><col><col class="w-n">${micros && markup`<col class="w-n">`}<col class="w-n"><col class="w-bar"><col class="w-now"></colgroup>
 <thead><tr><th scope="col" class="name">Function</th><th scope="col">Place</th><th scope="col" class="n">own</th>${micros && markup`<th scope="col" class="n">µs</th>`}<th scope="col" class="n">with callees</th><th scope="col">Own time by tier</th><th scope="col">Mostly</th></tr></thead><tbody>${body}</tbody></table>`,
   };
@@ -28,7 +28,7 @@ export function hotSection(result: FlameResult): Section {
 
 function row(each: FlameFunction, result: FlameResult, perSample: number): Markup {
   const { samples } = result;
-  const most = Math.max(1, ...hottest(result, 1).map(({ self }) => self));
+  const max = Math.max(1, ...hottest(result, 1).map(({ self }) => self));
   const tier = mainTier(each.tiers);
   const parts = tiers.map((name) => [name[0]!, each.tiers[name] ?? 0] as const);
   const known = parts.reduce((sum, [, count]) => sum + count, 0);
@@ -36,7 +36,7 @@ function row(each: FlameFunction, result: FlameResult, perSample: number): Marku
     .filter(([, count]) => count > 0)
     .map(
       ([letter, count]) =>
-        markup`<rect class="r${letter}" x="${share(offset(letter), most)}" width="${share(count, most)}" height="10"/>`,
+        markup`<rect class="r${letter}" x="${share(offset(letter), max)}" width="${share(count, max)}" height="10"/>`,
     );
   const now = tier === undefined ? 'no tier' : `${tierMarks[tier]} ${tierNames[tier]}`;
   return markup`<tr><th scope="row" class="name"><code>${each.name}</code><small>${ownerNames[each.owner]}</small></th><td class="place" data-l="place"><code>${each.place || '–'}</code></td><td class="n" data-l="own"><b>${percent(each.self / samples)}</b></td>${perSample > 0 && markup`<td class="n" data-l="µs">${(each.self * perSample).toFixed(2)}</td>`}<td class="n" data-l="with callees">${percent(each.total / samples)}</td><td class="bar"><svg height="10" aria-hidden="true">${bar}</svg></td><td class="now" data-l="mostly"><i class="sw t${tier?.[0] ?? '0'}" aria-hidden="true"></i>${now}${each.unoptimised && markup`<small><b>not optimised</b></small>`}</td></tr>
@@ -52,8 +52,8 @@ function row(each: FlameFunction, result: FlameResult, perSample: number): Marku
   }
 }
 
-function share(count: number, most: number): string {
-  return `${Number(((count / most) * 100).toFixed(2))}%`;
+function share(count: number, max: number): string {
+  return `${Number(((count / max) * 100).toFixed(2))}%`;
 }
 
 const style = `#hot .w-fn{width:20%}#hot .w-n{width:6em}#hot .w-bar{width:18%}#hot .w-now{width:9.5em}#hot td{overflow-wrap:anywhere}#hot .bar svg{margin-top:5px}

@@ -1,6 +1,6 @@
 import { packageOf } from '../profile/package-of.ts';
 
-/** A place in so many characters: a package keeps its name, and any file its end, which says more than its start. */
+/** Shortens a place to a width: a package keeps its name, and any file its end, which says more than its start. */
 export function placeWithin(place: string, width: number): string {
   const within = packageOf(place);
   if (within === undefined) return cutFront(place, width);
@@ -10,11 +10,11 @@ export function placeWithin(place: string, width: number): string {
   const base = `${name}/…/${file.split(/[\\/]/).at(-1)!}`;
   if (base.length <= width) return base;
   const left = width - name.length - 1;
-  return left < leastOfFile ? cutFront(place, width) : `${name}/${cutFront(file, left)}`;
+  return left < minFileWidth ? cutFront(place, width) : `${name}/${cutFront(file, left)}`;
 }
 
-/** Enough of a file's end to tell it from others. */
-const leastOfFile = 12;
+/** Min characters of a file's end that tell it from others. */
+const minFileWidth = 12;
 
 function cutFront(text: string, width: number): string {
   const characters = [...text];

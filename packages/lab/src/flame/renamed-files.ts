@@ -2,11 +2,11 @@ import type { FlameFunction } from './result.ts';
 
 type Named = Pick<FlameFunction, 'name' | 'place'>;
 
-/** Two files that share less are two files. */
-const leastShared = 3;
+/** Two files that share fewer functions are different files. */
+const minSharedNames = 3;
 
 /**
- * Files of a later profile that go by another name in an earlier one: each is in one of the two alone, and they have
+ * Finds the files of a later profile that have another name in an earlier one: each occurs in one of the two only, and they have
  * most functions in common. A bundle has a new hash in its name after every build.
  * @returns the earlier name by the later one
  */
@@ -23,7 +23,7 @@ export function renamedFiles(
         .filter(([other]) => !later.has(other))
         .map(([other, theirs]) => ({ file, other, shared: sharedNames(names, theirs) })),
     )
-    .filter(({ shared }) => shared >= leastShared)
+    .filter(({ shared }) => shared >= minSharedNames)
     .toSorted((a, b) => b.shared - a.shared);
   const renamed = new Map<string, string>();
   const taken = new Set<string>();

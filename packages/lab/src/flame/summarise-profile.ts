@@ -1,14 +1,15 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { relative } from 'node:path';
 import type { CallNode, CallTree, Frame } from '../profile/call-tree.ts';
-import { functionsOf, keyOf, mainTier, unoptimisedHot } from '../profile/functions.ts';
+import { functionsOf, hotShare, keyOf, mainTier, unoptimisedHot } from '../profile/functions.ts';
 import { packageOf } from '../profile/package-of.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
 import type { FlameFunction, FlameNode, FlameResult } from './result.ts';
 
-/** What the tree may take in a report. The rest of the page is some 60 KB. */
-const mostTreeBytes = 160_000;
-const mostFunctionBytes = 110_000;
+/** Max size of the tree in a report. The rest of the page takes some 60 KB. */
+const maxTreeBytes = 160_000;
+const maxFunctionBytes = 110_000;
 
 type Summary = Pick<
   FlameResult,
@@ -25,14 +26,26 @@ type Summary = Pick<
 >;
 
 /**
- * A call tree as the report keeps it. Frames too thin to see are left out until the rest fits: their samples stay in
- * the totals of their callers.
- * @param folder Places are given from here.
+ * Summarises a call tree for the report. Frames too thin to see are left out until the rest fits: their samples stay in the totals
+ * of their callers.
+ * @param folder Places are given relative to this folder.
+ * @param lines The line with the most ticks of each function, if the profile has them.
  */
-export function summariseProfile(tree: CallTree, maps: SourceMaps, folder: string): Summary {
+export function summariseProfile(
+  tree: CallTree,
+  maps: SourceMaps,
+  folder: string,
+  lines: ReadonlyMap<string, number> = new Map(),
+): Summary {
   const places = new Places(maps, folder);
   const all = functionsOf(tree);
-  const hot = new Set(unoptimisedHot(all, tree.samples));
+  const withRegExp = new Set(
+    all.filter(
+      (cost) => cost.self >= tree.samples * hotShare && runsRegExp(cost.frame, maps, lines),
+    ),
+  );
+  // The time is spent in the regular expression: V8 has nothing to optimise in the function.
+  const hot = new Set(unoptimisedHot(all, tree.samples).filter((cost) => !withRegExp.has(cost)));
   const described = new Map(
     all.map((cost) => {
       const { frame, self, total, selfTiers } = cost;
@@ -44,16 +57,17 @@ export function summariseProfile(tree: CallTree, maps: SourceMaps, folder: strin
         total,
         tiers: selfTiers,
         ...(hot.has(cost) ? { unoptimised: true as const } : {}),
+        ...(withRegExp.has(cost) ? { runsRegExp: true as const } : {}),
       };
       return [keyOf(frame), entry];
     }),
   );
-  for (let leastSamples = 1; ; leastSamples = Math.ceil(leastSamples * 1.5)) {
-    const pruned = prune(tree, described, leastSamples);
+  for (let minSamples = 1; ; minSamples = Math.ceil(minSamples * 1.5)) {
+    const pruned = prune(tree, described, minSamples);
     const fits =
-      JSON.stringify(pruned.tree).length <= mostTreeBytes &&
-      JSON.stringify(pruned.functions).length <= mostFunctionBytes;
-    if (!fits && leastSamples < tree.samples) continue;
+      JSON.stringify(pruned.tree).length <= maxTreeBytes &&
+      JSON.stringify(pruned.functions).length <= maxFunctionBytes;
+    if (!fits && minSamples < tree.samples) continue;
     return {
       samples: tree.samples,
       idleSamples: tree.idleSamples,
@@ -62,15 +76,32 @@ export function summariseProfile(tree: CallTree, maps: SourceMaps, folder: strin
       ...leafShares(tree.root),
       packages: packageShares(tree.root, places),
       ...pruned,
-      leastSamples,
+      leastSamples: minSamples,
     };
+  }
+}
+
+/** Calls that run a regular expression; `replace` and `split` take strings, too. */
+const regExpCall =
+  /\.(?:test|exec|match|matchAll|search)\(|\.replace(?:All)?\((?!\s*['"`])|\.split\(\s*\//;
+
+/** Checks the line with the most ticks, because V8 has no frame for an expression that was compiled before the profile. */
+function runsRegExp(frame: Frame, maps: SourceMaps, lines: ReadonlyMap<string, number>): boolean {
+  const line = lines.get(keyOf(frame));
+  if (line === undefined || (frame.owner !== 'app' && frame.owner !== 'deps')) return false;
+  const original = maps.original({ url: frame.url, line, column: 1 });
+  try {
+    const path = original.url.startsWith('file://') ? fileURLToPath(original.url) : original.url;
+    return regExpCall.test(readFileSync(path, 'utf8').split('\n')[original.line - 1] ?? '');
+  } catch {
+    return false;
   }
 }
 
 function prune(
   tree: CallTree,
   described: Map<string, FlameFunction>,
-  leastSamples: number,
+  minSamples: number,
 ): { tree: FlameNode[]; functions: FlameFunction[] } {
   const indexes = new Map<string, number>();
   const functions: FlameFunction[] = [];
@@ -88,7 +119,7 @@ function prune(
     const { ignition = 0, sparkplug = 0, maglev = 0, turbofan = 0 } = node.tiers;
     const index = indexOf(node.frame);
     nodes.push([depth, index, node.total, node.self, ignition, sparkplug, maglev, turbofan]);
-    for (const child of node.children) if (child.total >= leastSamples) visit(child, depth + 1);
+    for (const child of node.children) if (child.total >= minSamples) visit(child, depth + 1);
   };
   visit(tree.root, 0);
   return { tree: nodes, functions };
@@ -117,7 +148,10 @@ function leafShares(root: CallNode): Pick<Summary, 'owners' | 'tiers'> {
   return { owners, tiers };
 }
 
-/** Of the innermost frame with a file: what Node does for a package is the package's, and for the app nobody's here. */
+/**
+ * Counts by the package of the innermost frame with a file: Node's work for a package is the package's, its work for the app is not
+ * counted.
+ */
 function packageShares(root: CallNode, places: Places): NonNullable<Summary['packages']> {
   const counts = new Map<string, number>();
   const visit = (node: CallNode, caller: string | undefined): void => {
@@ -134,7 +168,7 @@ function packageShares(root: CallNode, places: Places): NonNullable<Summary['pac
     .toSorted((a, b) => b.samples - a.samples || a.name.localeCompare(b.name));
 }
 
-/** Where frames are, as people look for them. */
+/** Formats the places of frames for the reports. */
 class Places {
   readonly #maps: SourceMaps;
   readonly #folder: string;
@@ -155,7 +189,7 @@ class Places {
   }
 }
 
-/** From the folder where that is shorter; inside a package from the innermost `node_modules` on. */
+/** Returns the path from the folder if that is shorter; inside a package, the path from the innermost `node_modules` on. */
 export function shortPath(path: string, folder: string): string {
   const modules = path.lastIndexOf('node_modules/');
   if (modules >= 0) return path.slice(modules);

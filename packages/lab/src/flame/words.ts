@@ -1,12 +1,13 @@
 import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { stealText } from '../report/words.ts';
 import { mainTier } from '../profile/functions.ts';
+import { type ProfiledThread, profiledText, threadsText } from '../profile/profiled-thread.ts';
 import { tierMarks } from '../profile/tiers.ts';
 import type { FlameFunction, FlameLoad, FlameResult } from './result.ts';
 
-/** Machine, runtime and load, for the head of a page. */
+/** Lists machine, runtime and load for the head of a page. */
 export function factsOf(result: FlameResult): [name: string, value: string][] {
-  const { machine, node, load, samples, idleSamples, seconds: taken, tierKnown } = result;
+  const { machine, node, load, profiled, samples, idleSamples, seconds: taken, tierKnown } = result;
   const packages = packagesText(result);
   return [
     ...(machine === undefined
@@ -20,7 +21,8 @@ export function factsOf(result: FlameResult): [name: string, value: string][] {
           ['Pinning', machine.pinning],
         ] as [string, string][])),
     ...(node === undefined ? [] : ([['Profiled', `Node.js ${node}`]] as [string, string][])),
-    ...(load === undefined ? [] : loadFacts(load)),
+    ...(profiled === undefined ? [] : ([['Thread', profiledText(profiled)]] as [string, string][])),
+    ...(load === undefined ? [] : loadFacts(load, profiled)),
     ...(packages === undefined
       ? []
       : ([['Packages, with what Node does for them', packages]] as [string, string][])),
@@ -31,51 +33,61 @@ export function factsOf(result: FlameResult): [name: string, value: string][] {
   ];
 }
 
-/** What is below it says nothing. */
-const leastShare = 0.005;
-const mostPackages = 8;
+/** Packages with a smaller share are left out. */
+const minShare = 0.005;
+const maxPackages = 8;
 
-/** `pg 50 % · sequelize 20 %`; undefined where no package took time. */
+/** Returns `pg 50 % · sequelize 20 %`; undefined if no package took time. */
 export function packagesText({
   packages = [],
   samples,
 }: Pick<FlameResult, 'packages' | 'samples'>): string | undefined {
   const shown = packages
-    .filter((each) => each.samples / samples >= leastShare)
-    .slice(0, mostPackages)
+    .filter((each) => each.samples / samples >= minShare)
+    .slice(0, maxPackages)
     .map((each) => `${each.name} ${percent(each.samples / samples)}`);
   return shown.length === 0 ? undefined : shown.join(' · ');
 }
 
-/** Of which frames the tier is known, and as of when. */
+/** Returns the share of frames with a known tier, and the time it is known for. */
 export function tierKnownText(tierKnown: number, at: 'sample' | 'start'): string {
   const when = at === 'sample' ? 'at the time of each sample' : 'as it was when the profile began';
   return `${percent(tierKnown)} of the JavaScript frames, ${when}`;
 }
 
-function loadFacts(load: FlameLoad): [name: string, value: string][] {
+function loadFacts(
+  load: FlameLoad,
+  profiled: ProfiledThread | undefined,
+): [name: string, value: string][] {
   return [
     ['Load', `${plural(load.connections, 'connection')}, closed loop, ${load.generator}`],
     ['Requests', `${load.requests.join(', ')}; ${fixed(load.completed)} completed`],
     [
       'CPU per request',
-      `${fixed(load.microsPerRequest, 1)} µs on the main thread; the server used ${percent(load.serverBusy)} of a core`,
+      `${fixed(load.microsPerRequest, 1)} µs on the ${threadsText(profiled)}; the server used ${percent(load.serverBusy)} of a core`,
     ],
   ];
 }
 
-/** `*emit`: the name with the mark of the tier most of its own time was spent in. */
+/** Returns `*emit`: the name with the mark of the tier in which most of its own time was spent. */
 export function markedName({ name, tiers }: FlameFunction): string {
   const tier = mainTier(tiers);
   return tier === undefined ? name : tierMarks[tier] + name;
 }
 
-/** Most own time first, without those that only call. */
+/** Returns the functions with the most own time, without those that only call others. */
 export function hottest(result: FlameResult, count: number): FlameFunction[] {
   return result.functions
     .filter(({ self, name }) => self > 0 && name !== '(all)')
     .toSorted((a, b) => b.self - a.self)
     .slice(0, count);
+}
+
+/** Names the functions whose own time may be a regular expression's; undefined if there are none. */
+export function regExpText(result: FlameResult): string | undefined {
+  const names = result.functions.flatMap((each) => (each.runsRegExp ? [each.name] : []));
+  if (names.length === 0) return undefined;
+  return `The own time of ${names.join(', ')} includes a regular expression, on the line with most of it: redline doctor names expressions.`;
 }
 
 export function unoptimised(result: FlameResult): FlameFunction[] {

@@ -5,10 +5,10 @@ import { LabError } from '../errors.ts';
 import { endChild, startChild } from '../system/guardian.ts';
 
 /**
- * Sends one question to a program beside this one, in a process of its own, and resolves with its one answer: a load
- * must not share a thread, or a garbage collection, with the runner.
+ * Sends one question to a program beside this one, in its own process, and resolves with its one answer: a load must not share a
+ * thread, or a garbage collection, with the runner.
  * @param program File name, as built.
- * @param what What the error calls it.
+ * @param what Name of the program in the error.
  */
 export async function askProcess<Answer>(
   program: string,
@@ -16,7 +16,7 @@ export async function askProcess<Answer>(
   question: object,
   signal: AbortSignal,
 ): Promise<Answer> {
-  // Detached: Ctrl-C must reach the runner alone.
+  // Detached, so that Ctrl-C reaches only the runner.
   const child = startChild((mark) =>
     fork(fileURLToPath(new URL(program, import.meta.url)), {
       detached: true,

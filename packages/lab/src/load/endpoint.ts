@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { RequestConfig } from '../config/types.ts';
 
-/** Where a server of this machine is asked. */
+/** The address of a server on this machine. */
 export interface Endpoint {
   host: Loopback;
   port: number;
@@ -11,7 +11,7 @@ export interface Endpoint {
 
 export type Session = Readonly<Record<string, string>>;
 
-/** Requests as this server gets them. */
+/** Adds the session of this server to the requests. */
 export function withSession(
   { session }: Pick<Endpoint, 'session'>,
   requests: readonly Required<RequestConfig>[],
@@ -24,14 +24,15 @@ export type Loopback = '127.0.0.1' | '::1';
 
 const loopbacks: readonly Loopback[] = ['127.0.0.1', '::1'];
 
-/** `http://[::1]:3000` */
+/** Returns, for example, `http://[::1]:3000`. */
 export function originOf({ host, port }: Endpoint): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 /**
- * What accepts a connection to a port: where `localhost` leads to ::1, a server that listens on it is not at 127.0.0.1.
- * @param first Asked before the other; what is not a loopback address counts for nothing.
+ * Finds the address that accepts connections to a port: where `localhost` leads to ::1, a server that listens on it is not at
+ * 127.0.0.1.
+ * @param first Tried before the other; ignored if it is not a loopback address.
  */
 export async function findEndpoint(port: number, first?: string): Promise<Endpoint | undefined> {
   const inOrder = loopbacks.toSorted((a, b) => Number(b === first) - Number(a === first));

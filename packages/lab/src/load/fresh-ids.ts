@@ -2,26 +2,26 @@ import { randomBytes, randomInt } from 'node:crypto';
 import type { RequestConfig } from '../config/types.ts';
 
 /**
- * What stands in a request for something that is new in each: `{{id}}`, a whole number of 16 digits, and `{{uuid}}`. Both are
- * counted up from a random start, in every process that sends: no two are alike, within a run and from run to run. They are
- * always as long, so that a request can be prepared.
+ * Placeholders for a value that is new in each request: `{{id}}`, a whole number of 16 digits, and `{{uuid}}`. Both are counted up
+ * from a random start, in every process that sends: no two are alike, within a run or between runs. Their length is fixed, so that
+ * a request can be prepared.
  */
 const placeholder = /\{\{(id|uuid)\}\}/g;
 
 type Request = Required<RequestConfig>;
 
-/** One number is behind both. */
+/** Both come from the same number. */
 export interface FreshId {
   id: string;
   uuid: string;
 }
 
 export interface FreshIdStart {
-  /** Below 2 ** 53 with a million million after it. */
+  /** Below 2 ** 53, even after adding a million million. */
   id: number;
-  /** All of a UUID but its last twelve digits. */
+  /** A UUID without its last twelve digits. */
   uuid: string;
-  /** Those, below 2 ** 48 likewise. */
+  /** The last twelve digits, likewise below 2 ** 48. */
   uuidEnd: number;
 }
 
@@ -52,7 +52,7 @@ export function needsFreshId({ path, body, headers }: Request): boolean {
   return [path, body, ...Object.values(headers)].some((text) => text.search(placeholder) >= 0);
 }
 
-/** All placeholders of one request get the same id: the key in a header is that in the body. */
+/** Fills all placeholders of a request with the same id: the key in a header equals that in the body. */
 export function withFreshId(request: Request, fresh: FreshId): Request {
   const fill = (text: string): string =>
     text.replaceAll(placeholder, (_, kind: keyof FreshId) => fresh[kind]);
@@ -66,7 +66,7 @@ export function withFreshId(request: Request, fresh: FreshId): Request {
   };
 }
 
-/** A response that repeats the id is the same response. */
+/** Removes the id from a response: one that repeats it is the same response. */
 export function withoutFreshId(text: string, { id, uuid }: FreshId): string {
   return text.replaceAll(uuid, '{{uuid}}').replaceAll(id, '{{id}}');
 }

@@ -1,12 +1,12 @@
 import type { RequestConfig } from '../config/types.ts';
 import type { Endpoint } from './endpoint.ts';
 
-/** A closed loop: every connection sends its next request when the last one was answered. */
+/** A closed loop: every connection sends its next request when the last response is complete. */
 export interface LoadGenerator {
   /** With its version, for the report. */
   readonly name: string;
   readonly threads: number;
-  /** Whether it minds `launcher`. */
+  /** True if it uses `launcher`. */
   readonly launches: boolean;
   run(load: ClosedLoop): Promise<LoadOutcome>;
 }
@@ -18,19 +18,19 @@ export interface ClosedLoop extends Endpoint {
   pipeline: number;
   durationMs: number;
   signal: AbortSignal;
-  /** Called when the time is over and connections are still open; where the generator cannot wait, when it has ended. */
+  /** Called when the time is over and connections are still open; if the generator cannot wait, after it has ended. */
   beforeEnd?: () => Promise<void>;
-  /** Put before the generator's own command where it is one, e.g. `taskset -c 1`. */
+  /** Put before the generator's command, if it has one, e.g. `taskset -c 1`. */
   launcher?: readonly string[];
 }
 
 export interface LoadOutcome {
   requests: number;
   seconds: number;
-  /** Answers with a status outside 2xx and 3xx. */
+  /** Responses with a status outside 2xx and 3xx. */
   badStatus: number;
   /** Connections that failed, were reset or timed out. */
   socketErrors: number;
-  /** Share of one core per thread the generator used, 0 to 1; undefined where it cannot be read. */
+  /** Share of one core per thread the generator used, 0 to 1; undefined if it cannot be read. */
   busy: number | undefined;
 }

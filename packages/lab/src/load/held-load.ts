@@ -4,17 +4,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readOrEmpty } from '../system/cpu-clock.ts';
 import type { ClosedLoop } from './generator.ts';
-import { untilItCatches } from './wrk.ts';
+import { untilSignalIsCaught } from './wrk.ts';
 import { wrkCommand, type WrkCommand } from './wrk-command.ts';
 import { endChild, startChild } from '../system/guardian.ts';
 
-/** By then wrk has opened its connections. */
+/** Time after which wrk has opened its connections. */
 const connectMs = 100;
 
 /**
- * A wrk that is held still between slices. Its connections stay open and nothing has to start, so a slice can be as short
- * as a few batches of requests. What it has sent is known from the system: wrk writes each request, or all it sends
- * at a time, with one call.
+ * A wrk process that is stopped between slices. Its connections stay open and nothing has to start, so a slice can be as short as a
+ * few batches of requests. The number of requests sent is read from the system: wrk writes each request, or all it sends at a time,
+ * with one call.
  */
 export class HeldLoad {
   readonly #child: ChildProcess;
@@ -27,7 +27,7 @@ export class HeldLoad {
     this.#pipeline = pipeline;
   }
 
-  /** @throws {LabError} ERR_REDLINE_LOAD when wrk does not stay */
+  /** @throws {LabError} ERR_REDLINE_LOAD when wrk does not keep running */
   static async start(load: Omit<ClosedLoop, 'durationMs'>): Promise<HeldLoad> {
     const { program, args, script } = wrkCommand(load, 1);
     const child = startChild((mark) =>
@@ -36,7 +36,7 @@ export class HeldLoad {
     child.on('error', () => {});
     const held = new HeldLoad(child, script, load.pipeline);
     try {
-      await untilItCatches('SIGINT', child.pid!, load.signal);
+      await untilSignalIsCaught('SIGINT', child.pid!, load.signal);
       await sleep(connectMs, undefined, { signal: load.signal });
       held.#say('SIGSTOP');
       return held;
@@ -58,7 +58,7 @@ export class HeldLoad {
     return Number(calls) * this.#pipeline;
   }
 
-  /** Sends for so long. Answers to what is under way are then still to come. */
+  /** Sends for this long. Responses to the requests in flight are then still pending. */
   async run(ms: number, signal: AbortSignal): Promise<void> {
     this.#say('SIGCONT');
     await sleep(ms, undefined, { signal });

@@ -3,19 +3,19 @@ import { quantileOfSorted } from '../stats/quantile.ts';
 import { FreshIds, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 
-/** What is sent before this is not counted: the connections are being opened, and this process compiled. */
-const settleMs = 250;
-/** A timer may be as late as this: a sender that is to be exact sleeps until then, and looks at the clock from there. */
+/** Requests sent before this are not counted: the connections are being opened, and this process compiled. */
+const uncountedMs = 250;
+/** Max delay of a timer: an exact sender sleeps until this long before, and then polls the clock. */
 const timerLateMs = 1.5;
-/** After the last send, how long an answer may still take. Late answers count with their full time. */
+/** Time allowed for a response after the last send. Late responses count with their full time. */
 const graceMs = 5_000;
 
 process.once('message', (load: OpenLoop) => {
   const agent = new Agent({ keepAlive: true, maxSockets: load.connections });
   const latencies: number[] = [];
   const perMs = load.requestsPerSecond / 1_000;
-  const settling = Math.floor(perMs * settleMs);
-  const total = settling + Math.max(1, Math.floor(perMs * load.durationMs));
+  const uncounted = Math.floor(perMs * uncountedMs);
+  const total = uncounted + Math.max(1, Math.floor(perMs * load.durationMs));
   const gapMs = 1 / perMs;
   const dueAt = (index: number): number => startedAt + (index - (index % load.burst)) * gapMs;
   const ids = new FreshIds();
@@ -32,7 +32,7 @@ process.once('message', (load: OpenLoop) => {
     const { method, path, headers, body } = isFresh[index]
       ? withFreshId(request, ids.next())
       : request;
-    const counts = request.timed && sent >= settling;
+    const counts = request.timed && sent >= uncounted;
     if (counts) timed++;
     const outgoing = httpRequest(
       { host: load.host, port: load.port, agent, method, path, headers },
@@ -63,7 +63,7 @@ process.once('message', (load: OpenLoop) => {
       send(dueAt(sent));
       sent++;
     }
-    // Not from the intended end: on a crowded machine this process may be late itself.
+    // Counted from here, not from the intended end: on a crowded machine this process may be late itself.
     if (sent === total) return void setTimeout(finish, graceMs);
     const sleepMs = dueAt(sent) - now - timerLateMs;
     if (load.isExact && sleepMs < 1) setImmediate(tick);

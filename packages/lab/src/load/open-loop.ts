@@ -14,17 +14,17 @@ export interface OpenLoop extends Endpoint {
 }
 
 export interface OpenLoopOutcome {
-  /** Milliseconds from the intended send to the last byte of the answer. */
+  /** Milliseconds from the intended send to the last byte of the response. */
   p50: number;
   p99: number;
   answered: number;
-  /** Of those whose latency counts: sent, and not answered properly by the end. */
+  /** Requests whose latency counts that got no proper response by the end. */
   failed: number;
 }
 
 /**
- * Sends on a schedule, whether or not earlier requests were answered, and times each from when it was meant to be
- * sent: a server that stalls is charged for everybody who would have waited (coordinated omission).
+ * Sends on a schedule, whether or not earlier requests are complete, and times each from its intended send: a server that stalls is
+ * charged for every client that would have waited (coordinated omission).
  */
 export function runOpenLoop(load: OpenLoop, signal: AbortSignal): Promise<OpenLoopOutcome> {
   return askProcess('./open-loop-process.js', 'The open-loop load', load, signal);

@@ -2,7 +2,7 @@ import { Agent, request as httpRequest } from 'node:http';
 import { Agent as TlsAgent, request as httpsRequest } from 'node:https';
 import type { Replay, ReplayAnswer, ReplayOutcome } from './replay.ts';
 
-/** After the last send, how long an answer may still take. */
+/** Time allowed for a response after the last send. */
 const graceMs = 5_000;
 
 process.once('message', ({ origin, requests, atMs, connections }: Replay) => {
@@ -44,7 +44,7 @@ process.once('message', ({ origin, requests, atMs, connections }: Replay) => {
     }
     if (sent < atMs.length) return;
     clearInterval(ticker);
-    // Not from the intended end: on a crowded machine this process may be late itself.
+    // Counted from here, not from the intended end: on a crowded machine this process may be late itself.
     setTimeout(finish, graceMs);
   }, 1);
 

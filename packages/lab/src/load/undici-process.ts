@@ -40,7 +40,7 @@ process.once('message', (load: Omit<ClosedLoop, 'signal'>) => {
   }, load.durationMs);
 });
 
-/** One request after the other, each as soon as the last one was answered. */
+/** Sends one request after the other, each as soon as the last response is complete. */
 function keepAsking(
   client: Client,
   prepared: readonly (() => Dispatcher.DispatchOptions)[],
@@ -65,7 +65,7 @@ function keepAsking(
     },
     onResponseError() {
       counts.socketErrors++;
-      // Not at once: a server that refuses connections would be all this process does.
+      // Delayed: otherwise a server that refuses connections would keep this process busy.
       setTimeout(ask, 1);
     },
   };
@@ -82,7 +82,7 @@ function asSent({
     method: method as Dispatcher.HttpMethod,
     path,
     headers,
-    // Pipelined, whatever the method: what comes back is counted, not used.
+    // Pipelined, whatever the method: responses are counted, not used.
     idempotent: true,
     ...(body === '' ? {} : { body }),
   };

@@ -3,7 +3,7 @@ import { askProcess } from './ask-process.ts';
 import type { LoadGenerator, LoadOutcome } from './generator.ts';
 
 /**
- * The fallback where wrk is not installed. It costs more CPU per request than wrk, so a fast server saturates it sooner;
+ * The fallback if wrk is not installed. It costs more CPU per request than wrk, so a fast server saturates it sooner;
  * the guard on `busy` reports that.
  */
 export function undiciGenerator(): LoadGenerator {

@@ -7,13 +7,13 @@ import { originOf } from './endpoint.ts';
 import { freshIdStart, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { ClosedLoop } from './generator.ts';
 
-/** Its own limit, never reached: wrk is ended by a signal, and prints its summary on SIGINT as usual. */
+/** A limit that is never reached: wrk is ended by a signal, and prints its summary on SIGINT as usual. */
 const durationLimit = '6000s';
 
 export interface WrkCommand {
   program: string;
   args: string[];
-  /** To be removed when wrk has ended. */
+  /** To be removed after wrk has ended. */
   script: { folder: string; file: string } | undefined;
 }
 
@@ -46,7 +46,7 @@ export function wrkCommand(
   return { program, args, script };
 }
 
-/** Lua costs wrk a microsecond a request, so a plain GET goes without. */
+/** Avoids a script for a plain GET, because Lua costs wrk a microsecond per request. */
 function needsScript(requests: readonly Required<RequestConfig>[]): boolean {
   const [first] = requests as [Required<RequestConfig>];
   return requests.length > 1 || first.method !== 'GET' || first.body !== '' || needsFreshId(first);
@@ -56,7 +56,7 @@ function isSecret(path: string): boolean {
   return maskSecrets(path) !== path;
 }
 
-/** In a folder that nobody else can read: a command line everybody can. */
+/** Writes to a private folder, because every user can read a command line. */
 function writeScript(text: string): { folder: string; file: string } {
   const folder = mkdtempSync(join(tmpdir(), 'redline-wrk-'));
   const file = join(folder, 'requests.lua');
@@ -64,7 +64,7 @@ function writeScript(text: string): { folder: string; file: string } {
   return { folder, file };
 }
 
-/** Without a function of its own wrk makes the request once, and Lua costs nothing. */
+/** Sets path and headers only: without a `request` function wrk builds the request once, and Lua costs nothing. */
 function onePath({ path, headers }: Required<RequestConfig>): string {
   const lines = Object.entries(headers).map(
     ([name, value]) => `wrk.headers[${lua(name)}] = ${lua(value)}`,
@@ -97,11 +97,11 @@ ${pipeline === 1 ? 'request = one' : pipelined(pipeline)}
 `;
 }
 
-/** As wide as what takes their place: the length of the body is in the request already. */
+/** As wide as their replacements, because the length of the body is in the request already. */
 const widePlaceholders = { id: `{{id${'_'.repeat(10)}}}`, uuid: `{{uuid${'_'.repeat(28)}}}` };
 
 /**
- * Each thread of wrk counts from a place of its own. A request is cut at its placeholders once: to search each for them would cost
+ * Lets each thread of wrk count from its own start. A request is cut at its placeholders once: searching each for them would cost
  * wrk more than what it sends costs a fast server, which would then sleep between any two.
  */
 function fillingIn(): string {
@@ -136,7 +136,7 @@ function filled(pieces)
 end`;
 }
 
-/** wrk counts the requests in what it is given, and waits for as many responses. */
+/** Joins a batch: wrk counts the requests in what it is given, and waits for as many responses. */
 function pipelined(count: number): string {
   return `local batch = {}
 function request()
@@ -145,7 +145,7 @@ function request()
 end`;
 }
 
-/** A Lua string literal, every byte outside printable ASCII escaped. */
+/** Returns a Lua string literal, with every byte outside printable ASCII escaped. */
 function lua(text: string): string {
   let literal = '"';
   for (const byte of Buffer.from(text)) {

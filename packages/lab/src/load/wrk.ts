@@ -10,12 +10,12 @@ import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
 import { wrkVersion } from '../system/wrk-version.ts';
 import { wrkCommand } from './wrk-command.ts';
 
-/** wrk looks whether to stop once in 100 ms: asked this much early it ends on the tick that is meant. */
+/** wrk checks whether to stop every 100 ms: signalled this much early, it ends on the intended tick. */
 const stopTickMs = 50;
-/** wrk needs up to 100 ms to end; then it is signalled once more. */
+/** wrk needs up to 100 ms to end; after this time it is signalled again. */
 const repeatMs = 300;
 
-/** Undefined where wrk is not on PATH. */
+/** Returns undefined if wrk is not on PATH. */
 export function findWrk(threads: number): LoadGenerator | undefined {
   const version = wrkVersion();
   if (version === undefined) return undefined;
@@ -24,7 +24,7 @@ export function findWrk(threads: number): LoadGenerator | undefined {
 
 async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   const { program, args, script } = wrkCommand(load, threads);
-  // Detached: Ctrl-C must reach the runner alone.
+  // Detached, so that Ctrl-C reaches only the runner.
   const child = startChild((mark) =>
     spawn(program, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -39,8 +39,8 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
   closed.catch(() => {});
   const startedAt = performance.now();
   try {
-    // On a crowded machine it may take longer to start than a slice lasts.
-    await untilItCatches('SIGINT', child.pid!, load.signal);
+    // On a crowded machine wrk may take longer to start than a slice lasts.
+    await untilSignalIsCaught('SIGINT', child.pid!, load.signal);
     await Promise.race([
       sleep(Math.max(load.durationMs - stopTickMs, 1), undefined, { signal: load.signal }),
       closed,
@@ -57,8 +57,8 @@ async function runWrk(load: ClosedLoop, threads: number): Promise<LoadOutcome> {
 }
 
 /**
- * A signal between the moment wrk installs its handler and the moment it lies down to sleep ends its threads, and not its
- * sleep: it has to be signalled once more.
+ * Signals wrk until it ends. A signal between the moment wrk installs its handler and the moment it goes to sleep ends its threads,
+ * but not its sleep: it must be signalled again.
  */
 async function interrupt(child: ChildProcess, closed: Promise<unknown>): Promise<void> {
   const ended = closed.then(() => true);
@@ -68,8 +68,10 @@ async function interrupt(child: ChildProcess, closed: Promise<unknown>): Promise
   }
 }
 
-/** On a crowded machine wrk may not have come to install its handler yet, and would die of the signal without a word. */
-export async function untilItCatches(
+/**
+ * Waits for wrk's signal handler: on a crowded machine it may not be installed yet, and the signal would end wrk without output.
+ */
+export async function untilSignalIsCaught(
   name: 'SIGINT',
   pid: number,
   signal: AbortSignal,
@@ -77,7 +79,7 @@ export async function untilItCatches(
   const bit = 1n << BigInt(constants.signals[name] - 1);
   for (let tries = 0; tries < 1_000 && process.platform === 'linux'; tries++) {
     const caught = /^SigCgt:\s*([0-9a-f]+)/m.exec(readOrEmpty(`/proc/${pid}/status`))?.[1];
-    // Without a status it has ended, and its output says why.
+    // Without a status the process has ended, and its output says why.
     if (caught === undefined || (BigInt(`0x${caught}`) & bit) !== 0n) return;
     await sleep(5, undefined, { signal });
   }
@@ -95,7 +97,7 @@ export function parseSummary(output: string): Omit<LoadOutcome, 'busy'> {
     throw new LabError('ERR_REDLINE_LOAD', `wrk printed no summary. Its output:\n${output.trim()}`);
   }
   const unit = { us: 1e-6, ms: 1e-3, s: 1, m: 60 }[total[3] as 'us' | 'ms' | 's' | 'm'];
-  // What it calls a timeout is a response that took more than two seconds; the connection goes on.
+  // wrk's timeouts are responses that took more than two seconds; their connections continue.
   const errors = /connect (\d+), read (\d+), write (\d+)/.exec(output);
   return {
     requests: Number(total[1]),

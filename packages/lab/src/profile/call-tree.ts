@@ -6,12 +6,12 @@ import { isOptimised, type Tier } from './tiers.ts';
 import { type Code, TierHistory } from './tier-history.ts';
 import type { CodeEvent } from './v8-log.ts';
 
-/** A function that was seen on the stack. */
+/** A function seen on the stack. */
 export interface Frame {
   name: string;
-  /** As V8 names the script; empty for builtins and for everything that is not a function. */
+  /** Name of the script in V8; empty for builtins and for everything that is not a function. */
   url: string;
-  /** From 1; 0 where there is no source. */
+  /** From 1; 0 without source. */
   line: number;
   column: number;
   owner: Owner;
@@ -26,9 +26,9 @@ export interface CallNode {
   total: number;
   /** Samples with it on top. */
   self: number;
-  /** Of `total`: the tier the frame was in. What is missing has no tier, or none that is known. */
+  /** Tiers of the frame in the samples of `total`. Samples without a known tier are missing. */
   tiers: TierCounts;
-  /** Of `self`. */
+  /** Likewise in the samples of `self`. */
   selfTiers: TierCounts;
   children: CallNode[];
 }
@@ -43,20 +43,20 @@ export interface CallTree {
   javaScript: { frames: number; known: number };
 }
 
-/** V8's log, and when the profile began on its clock. */
+/** V8's log, and the start of the profile on its clock. */
 export interface TierSource {
   events: readonly CodeEvent[];
   /** Microseconds of the log's clock at the profile's `startTime`. */
   startMicros: number;
-  /** What V8 did while the profile was taken, when its log is silent; absent where it cannot be known. */
+  /** V8's work while the profile was taken, when its log is silent; absent if it is unknown. */
   during?: TiersDuring | undefined;
 }
 
-/** On the profile's own clock. */
+/** Times are on the profile's own clock. */
 export interface TiersDuring {
-  /** The code there was when the profile began. */
+  /** The code that existed when the profile began. */
   existing: readonly CompiledCode[];
-  /** In the order of time. */
+  /** In order of time. */
   changes: readonly (CompiledCode | Bailout)[];
 }
 
@@ -70,7 +70,7 @@ export function buildCallTree(profile: CpuProfile, source?: TierSource): CallTre
   let changed = 0;
   let micros = source?.startMicros ?? 0;
   if (existing !== undefined) {
-    // The log is silent from here on: what it says is said.
+    // The log is silent during the profile, so only its earlier events count.
     for (const event of events) if (timeOf(event) <= micros) history.apply(event);
     applied = events.length;
     history.restart(existing);
@@ -104,7 +104,7 @@ export function emptyTree(seconds: number): CallTree {
   };
 }
 
-/** To be called after the last sample. */
+/** Must be called after the last sample. */
 export function finishTree(tree: CallTree): CallTree {
   tree.samples = tree.root.total;
   sortHeaviestFirst(tree.root);
@@ -134,7 +134,7 @@ export function addSample(tree: CallTree, steps: readonly Step[]): void {
   if (tier !== undefined) at.selfTiers[tier] = (at.selfTiers[tier] ?? 0) + 1;
 }
 
-/** Events without a time of their own belong to the one before them. */
+/** Returns 0 for events without a time of their own, which belong to the one before them. */
 function timeOf(event: CodeEvent): number {
   return 'micros' in event ? event.micros : 0;
 }
@@ -198,7 +198,7 @@ function count(tree: CallTree, frames: readonly Frame[], history: TierHistory): 
   addSample(tree, steps);
 }
 
-/** V8 keeps one function apart by what it was inlined into; here it is one. */
+/** Finds or adds a child. V8 separates a function by what it was inlined into; here it is one. */
 function childOf(parent: CallNode, frame: Frame): CallNode {
   const found = parent.children.find(
     ({ frame: other }) =>

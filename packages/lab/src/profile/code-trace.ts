@@ -1,9 +1,9 @@
 import { open, type FileHandle } from 'node:fs/promises';
 
-/** Optimised code was left while a profile was taken. */
+/** An exit from optimised code while a profile was taken. */
 export interface Bailout {
   type: 'bailout';
-  /** Microseconds of the system's monotonic clock, some hundredths of a second too late at most. */
+  /** Microseconds of the system's monotonic clock, late by some hundredths of a second at most. */
   micros: number;
   /** An address within the code that was left. */
   address: number;
@@ -14,8 +14,8 @@ export interface Bailout {
 const pollMs = 20;
 
 /**
- * Follows the file V8 writes its bailouts to (`--log-deopt --redirect-code-traces-to`, Node 16 and newer) and notes when
- * each came: V8 gives no time, and its log, which does, is silent while a profile is taken.
+ * Follows the file that V8 writes its bailouts to (`--log-deopt --redirect-code-traces-to`, Node 16 and newer) and notes the time
+ * of each: V8 gives none, and its log, which does, is silent while a profile is taken.
  */
 export class CodeTrace {
   readonly bailouts: Bailout[] = [];
@@ -44,7 +44,7 @@ export class CodeTrace {
   }
 
   async #read(): Promise<void> {
-    // There is no file before the first bailout.
+    // The file is missing before the first bailout.
     this.#handle ??= await open(this.#file).catch(() => undefined);
     if (this.#handle === undefined) return;
     for (;;) {
@@ -61,7 +61,7 @@ export class CodeTrace {
   }
 }
 
-/** `[bailout (kind: deopt-eager, reason: wrong map): begin. deoptimizing 0x2de3 <JSFunction get …>, …, pc 0x7f26]` */
+/** Parses `[bailout (kind: deopt-eager, reason: wrong map): begin. deoptimizing 0x2de3 <JSFunction get …>, …, pc 0x7f26]`. */
 export function parseBailout(line: string, micros: number): Bailout | undefined {
   const found =
     /^\[bailout \(kind: (?:deopt-)?([\w-]+), reason: (.*)\): begin\..* pc 0x([0-9a-f]+)/.exec(line);

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { LabError } from '../errors.ts';
 
-/** As Chrome's DevTools protocol and `--cpu-prof` write it. */
+/** A profile in the format of Chrome's DevTools protocol and `--cpu-prof`. */
 export interface CpuProfile {
   nodes: ProfileNode[];
-  /** Microseconds of the clock `process.hrtime` reads. */
+  /** Microseconds of the clock of `process.hrtime`. */
   startTime: number;
   endTime: number;
   /** Ids of the nodes that were on top of the stack. */
@@ -24,7 +24,7 @@ export interface ProfileNode {
 export interface CallFrame {
   functionName: string;
   url: string;
-  /** From 0; -1 where there is no source. */
+  /** From 0; -1 without source. */
   lineNumber: number;
   columnNumber: number;
 }
@@ -54,7 +54,7 @@ export async function readCpuProfile(file: string): Promise<CpuProfile> {
 }
 
 /**
- * @param from What the message calls it.
+ * @param from Name of the source, for the message.
  * @throws {LabError} ERR_REDLINE_PROFILE
  */
 export function checkCpuProfile(value: unknown, from: string): CpuProfile {
@@ -77,7 +77,7 @@ export function checkCpuProfile(value: unknown, from: string): CpuProfile {
   return { nodes, samples, timeDeltas, startTime, endTime: profile.endTime ?? startTime + length };
 }
 
-/** Each node's parent; the root has none. */
+/** Returns each node's parent; the root has none. */
 export function parentsOf(profile: CpuProfile): Map<number, ProfileNode> {
   const parents = new Map<number, ProfileNode>();
   for (const node of profile.nodes) {

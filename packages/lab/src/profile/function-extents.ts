@@ -7,7 +7,7 @@ interface Extent<Item> {
   end: number;
 }
 
-/** Which function a place in the source belongs to: the innermost around it. */
+/** Finds the function that a place in the source belongs to: the innermost around it. */
 export class FunctionExtents<Item> {
   /** Offset of each line, by script. */
   readonly #lines = new Map<string, readonly number[]>();

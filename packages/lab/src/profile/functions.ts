@@ -1,20 +1,20 @@
 import type { CallNode, CallTree, Frame, TierCounts } from './call-tree.ts';
 import { type Tier, tiers } from './tiers.ts';
 
-/** A function, whoever called it. */
+/** A function, regardless of its caller. */
 export interface FunctionCost {
   frame: Frame;
   self: number;
   /** Samples with it on the stack, a recursion counted once. */
   total: number;
-  /** Of `self`. */
+  /** Tiers in the samples of `self`. */
   selfTiers: TierCounts;
 }
 
-/** Below this share of the samples a function is not worth a word. */
+/** Functions with a smaller share of the samples are not worth mentioning. */
 export const hotShare = 0.01;
 
-/** Every function of a tree, most own time first. */
+/** Returns every function of a tree, most own time first. */
 export function functionsOf(tree: CallTree): FunctionCost[] {
   const costs = new Map<string, FunctionCost>();
   const onStack = new Set<string>();
@@ -37,7 +37,7 @@ export function functionsOf(tree: CallTree): FunctionCost[] {
   return [...costs.values()].toSorted((a, b) => b.self - a.self || b.total - a.total);
 }
 
-/** Functions with source that take a hundredth of the samples themselves, and most of that in unoptimised code. */
+/** Returns the functions with source that take at least 1 % of the samples themselves, most of them in unoptimised code. */
 export function unoptimisedHot(
   functions: readonly FunctionCost[],
   samples: number,
@@ -48,7 +48,7 @@ export function unoptimisedHot(
   });
 }
 
-/** The tier most of the samples were in; undefined where none is known. */
+/** Returns the tier of most samples; undefined if none is known. */
 export function mainTier(counts: TierCounts): Tier | undefined {
   let main: Tier | undefined;
   for (const tier of tiers) {

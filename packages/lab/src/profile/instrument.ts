@@ -7,7 +7,7 @@ import { LabError } from '../errors.ts';
 
 const run = promisify(execFile);
 
-/** What a variant's own Node says of itself. */
+/** Facts that a variant's Node reports about itself. */
 export interface NodeFacts {
   /** e.g. `24.21.0` */
   version: string;
@@ -16,12 +16,12 @@ export interface NodeFacts {
   flags: Set<string>;
 }
 
-/** Whether a program is Node, by its name: `node`, `nodejs`, `node24`, `/opt/node/bin/node`, or the one that runs this. */
+/** Returns true if a program is Node, by its name: `node`, `nodejs`, `node24`, `/opt/node/bin/node`, or the one that runs this. */
 export function isNode(program: string): boolean {
   return program === process.execPath || /^node(js)?[-v\d.]*(\.exe)?$/i.test(basename(program));
 }
 
-/** The oldest whose inspector can be asked for a profile. */
+/** The oldest version whose inspector can take a profile. */
 const oldestMajor = 8;
 
 /**
@@ -60,32 +60,50 @@ function tooOld(name: string, version: string): LabError {
   );
 }
 
-/** V8 takes both spellings, and lists the one or the other. */
+/** Normalises a flag: V8 accepts both spellings, and lists one or the other. */
 function normal(flag: string): string {
   return flag.replaceAll('_', '-');
 }
 
-/** The same variant with flags for node before everything else. */
+/** Returns the variant with files that each of its Node programs loads first. */
+export function withPreloads(
+  variant: PlannedVariant,
+  files: readonly string[],
+  env: Readonly<Record<string, string>>,
+): PlannedVariant {
+  const given = variant.env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
+  const preloads = files.map((file) => `--require=${/\s/.test(file) ? `"${file}"` : file}`);
+  return {
+    ...variant,
+    env: {
+      ...variant.env,
+      ...env,
+      NODE_OPTIONS: [...(given ? [given] : []), ...preloads].join(' '),
+    },
+  };
+}
+
+/** Returns the variant with flags for node before everything else. */
 export function withNodeFlags(variant: PlannedVariant, flags: readonly string[]): PlannedVariant {
   const [program, ...args] = variant.command;
   return { ...variant, command: [program!, ...flags, ...args] };
 }
 
-/** Flags that make V8 log the code it generates and discards. */
+/** Returns the flags that make V8 log the code it generates and discards. */
 export function logFlags({ flags, major }: NodeFacts, folder: string): string[] {
   return [
     '--log-code',
-    // A separate flag since Node 16; before, --log-code covers it.
+    // A separate flag since Node 16; before that, --log-code covers it.
     ...(flags.has('log-deopt') ? ['--log-deopt'] : []),
-    // Worker threads get files of their own. Old versions put the prefix before the folder, so there it is one file.
+    // Worker threads get their own files. Old versions put the prefix before the folder, so there all share one file.
     ...(major < 16 ? ['--no-logfile-per-isolate'] : []),
     `--logfile=${join(folder, 'v8.log')}`,
   ];
 }
 
 /**
- * Flags that make V8 write down its code while a profile is taken too: in the form of Linux perf, with the times of the
- * system's clock. Before Node 22 the file would come to lie where the server runs.
+ * Returns the flags that make V8 also record its code while a profile is taken: in the format of Linux perf, with the times of the
+ * system's clock. Before Node 22 the file would be written where the server runs.
  */
 export function dumpFlags({ flags }: NodeFacts, folder: string): string[] {
   if (process.platform !== 'linux' || !flags.has('perf-prof-path')) return [];
@@ -97,17 +115,17 @@ export function dumpFlags({ flags }: NodeFacts, folder: string): string[] {
   ];
 }
 
-/** What V8 reports about the code it leaves. */
+/** Returns the file of V8's reports about the code it leaves. */
 export function codeTraceFile(folder: string): string {
   return join(folder, 'code.txt');
 }
 
-/** V8's dump of its code. */
+/** Returns the file of V8's dump of its code. */
 export function dumpFile(folder: string, pid: number): string {
   return join(folder, `jit-${pid}.dump`);
 }
 
-/** Of several logs of one folder, that of the isolate which ran a script of this name. */
+/** Finds, among several logs of one folder, that of the isolate that ran a script of this name. */
 export async function findLog(folder: string, script: string): Promise<string | undefined> {
   const names = (await readdir(folder)).filter((name) => name.endsWith('v8.log'));
   const files = names.map((name) => join(folder, name));

@@ -1,29 +1,33 @@
 import { parseDescription, type Place } from './v8-log.ts';
 import { isOptimised, type Tier, tierOfMark } from './tiers.ts';
 
-/** A function's machine code, as V8 wrote it down when it was made (`--perf-prof`). Interpreted code is not in it. */
+/** A function's machine code, as V8 recorded it when it was made (`--perf-prof`). Interpreted code is not included. */
 export interface CompiledCode {
   type: 'compiled';
   /** Microseconds of the system's monotonic clock, which is also that of a CPU profile. */
   micros: number;
   tier: Tier;
   name: string;
-  /** Where the function begins. */
+  /** Start of the function. */
   place: Place;
   address: number;
   bytes: number;
-  /** Of every call or check in the code, those of inlined functions among them. Empty for unoptimised code. */
+  /** Places of every call or check in the code, including those of inlined functions. Empty for unoptimised code. */
   positions: Place[];
 }
 
 const loadRecord = 0;
 const debugRecord = 2;
 const magic = 0x4a695444;
-/** In place of a file name: the one of the entry before. */
+/** Stands for the file name of the entry before. */
 const sameName = '\u00ff';
 
-/** Reads the dump of a process, in the order of its making. Of a dump that breaks off, what is whole. */
-export function parseJitDump(dump: Buffer): CompiledCode[] {
+/**
+ * Reads the code of one thread from the dump of its process, in the order of its generation. An incomplete record at the end is
+ * skipped.
+ * @param thread Number of the thread in the system. @default the process id, which is the number of the main thread
+ */
+export function parseJitDump(dump: Buffer, thread?: number): CompiledCode[] {
   if (dump.length < 40 || dump.readUInt32LE(0) !== magic) return [];
   const codes: [CompiledCode, RawPosition[]][] = [];
   let positions: RawPosition[] = [];
@@ -32,9 +36,10 @@ export function parseJitDump(dump: Buffer): CompiledCode[] {
     const size = dump.readUInt32LE(at + 4);
     if (size < 16 || at + size > dump.length) break;
     if (id === debugRecord) positions = readPositions(dump, at + 16, at + size);
-    // Worker threads write into the same file.
-    if (id === loadRecord && dump.readUInt32LE(at + 16) === dump.readUInt32LE(at + 20)) {
-      const code = readCode(dump, at);
+    if (id === loadRecord) {
+      // All threads of a process write into the same file.
+      const isOfThread = dump.readUInt32LE(at + 20) === (thread ?? dump.readUInt32LE(at + 16));
+      const code = isOfThread ? readCode(dump, at) : undefined;
       if (code !== undefined) codes.push([code, isOptimised(code.tier) ? positions : []]);
       positions = [];
     }
@@ -47,7 +52,7 @@ export function parseJitDump(dump: Buffer): CompiledCode[] {
   }));
 }
 
-/** Head of 16 bytes; process, thread, virtual address, address, size, index; name; code. */
+/** Reads a record. Head of 16 bytes; process, thread, virtual address, address, size, index; name; code. */
 function readCode(dump: Buffer, at: number): CompiledCode | undefined {
   // `JS:*name file:1:2`; builtins and stubs have no mark.
   const text = dump.toString('utf8', at + 56, dump.indexOf(0, at + 56));
@@ -74,12 +79,12 @@ interface RawPosition {
   name: string;
 }
 
-/** No code is longer. */
-const mostCodeBytes = 2 ** 24;
+/** Max size of a function's code. */
+const maxCodeBytes = 2 ** 24;
 
 /**
- * Address of the code, number of entries; each an address, line and column, and a file name. From Node 16 on V8 now and
- * then writes a name it has already freed: as long as the right one, with other bytes, zeros among them. So an entry ends
+ * Reads the address of the code and the number of entries; each is an address, line and column, and a file name. Since Node 16, V8
+ * sometimes writes a name that it has already freed: as long as the right one, with other bytes, zeros among them. So an entry ends
  * where the next begins with an address of this code.
  */
 function readPositions(dump: Buffer, from: number, end: number): RawPosition[] {
@@ -90,7 +95,7 @@ function readPositions(dump: Buffer, from: number, end: number): RawPosition[] {
   const isEntry = (at: number): boolean => {
     if (at + 17 > end) return false;
     const address = dump.readBigUInt64LE(at);
-    return address >= base && address < base + BigInt(mostCodeBytes);
+    return address >= base && address < base + BigInt(maxCodeBytes);
   };
   const endOfName = (start: number, isLast: boolean): number => {
     for (
@@ -120,7 +125,7 @@ function readPositions(dump: Buffer, from: number, end: number): RawPosition[] {
   return positions;
 }
 
-/** Of a lost name its length is left: the function's own script has it, or one other, or the position is dropped. */
+/** Restores a lost name by its length: to the function's own script, or the only other one; otherwise the position is dropped. */
 class ScriptNames {
   readonly #known: Set<string>;
   readonly #byLength = new Map<number, string | false>();

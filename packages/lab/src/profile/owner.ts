@@ -1,6 +1,6 @@
 import type { CallFrame } from './cpu-profile.ts';
 
-/** Whose code a frame is: what the flamegraph filters by. */
+/** Owners of a frame's code, by which the flamegraph filters. */
 export const owners = ['app', 'deps', 'core', 'v8'] as const;
 
 export type Owner = (typeof owners)[number];
@@ -13,8 +13,8 @@ export const ownerNames: Record<Owner, string> = {
 };
 
 /**
- * Whose a function with source is, by its url: the app's own, a package's, or Node's. Node before 16 names its own
- * modules by a bare file name (`events.js`, `internal/timers.js`).
+ * Returns the owner of a function with source, by its URL: the app, a package, or Node. Node before 16 names its own modules by a
+ * bare file name (`events.js`, `internal/timers.js`).
  */
 export function ownerOfUrl(url: string): Owner {
   if (url === '') return 'v8';
@@ -26,8 +26,8 @@ export function ownerOfUrl(url: string): Owner {
 }
 
 /**
- * A frame without source is a builtin of V8, unless Node's own code called it under a name no builtin has: then it is a
- * function of Node written in C++, such as `writeUtf8String`.
+ * Returns the owner of a frame. Without source it is a builtin of V8, unless Node's own code called it under a name that no builtin
+ * has: it is then a function of Node written in C++, such as `writeUtf8String`.
  */
 export function ownerOfFrame(frame: CallFrame, caller: Owner | undefined): Owner {
   if (frame.url !== '' || caller !== 'core') return ownerOfUrl(frame.url);

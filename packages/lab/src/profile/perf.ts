@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { MachineFacts } from '../figures.ts';
-import type { Server } from '../servers/server.ts';
+import { readThreadTimes, type ThreadTimes, threadTimesBetween } from '../system/cpu-clock.ts';
 import {
   addSample,
   type CallTree,
@@ -16,16 +16,18 @@ import {
   type Frame,
   type Step,
 } from './call-tree.ts';
-import { inspectNode, type NodeFacts } from './instrument.ts';
+import { inspectNode, type NodeFacts, withNodeFlags } from './instrument.ts';
 import { ownerOfUrl } from './owner.ts';
+import type { ProfiledThread } from './profiled-thread.ts';
 import {
   type LoadFigures,
-  loadThatCounts,
   type RecordOptions,
+  runMeasuredLoad,
   serve,
   warmUp,
   warningsOf,
 } from './serve.ts';
+import { shareOf } from './serving-thread.ts';
 import { tierOfMark } from './tiers.ts';
 import { parseDescription } from './v8-log.ts';
 import { startChild } from '../system/guardian.ts';
@@ -36,13 +38,15 @@ export interface PerfRecording {
   tree: CallTree;
   node: NodeFacts;
   load: LoadFigures;
+  /** Undefined if the server is one process. */
+  profiled: ProfiledThread | undefined;
   machine: MachineFacts;
   warnings: string[];
 }
 
 /**
- * Profiles a variant with Linux perf: native frames and the kernel are in it too.
- * @throws {LabError} ERR_REDLINE_PROFILE where there is no perf or it may not look, and what `serve` throws
+ * Profiles a variant with Linux perf, including native frames and the kernel.
+ * @throws {LabError} ERR_REDLINE_PROFILE when perf is missing or not permitted, and the errors of `serve`
  */
 export async function recordWithPerf(
   plan: Plan,
@@ -51,30 +55,69 @@ export async function recordWithPerf(
 ): Promise<PerfRecording> {
   await requirePerf();
   const node = await inspectNode(variant);
-  const flagsFor = (): string[] => ['--perf-basic-prof', '--interpreted-frames-native-stack'];
-  return serve({ plan, variant, flagsFor }, options, async (served) => {
+  const flags = ['--perf-basic-prof', '--interpreted-frames-native-stack'];
+  const inFolder = (): PlannedVariant => withNodeFlags(variant, flags);
+  return serve({ plan, variant, inFolder }, options, async (served) => {
     const { server, folder, machine } = served;
+    let pid = server.pid;
     try {
+      const before = readThreadTimes(server.pid);
       await warmUp(served, options);
+      pid = busiestProcess(server.pid, threadTimesBetween(before, readThreadTimes(server.pid)));
       options.phase('profiling with perf');
       const file = join(folder, 'perf.data');
-      const perf = await startPerf(server, file, options);
+      const perf = await startPerf(pid, file, options);
       const { durationMs, signal } = options;
-      const load = await loadThatCounts(served, { durationMs, signal });
+      const load = await runMeasuredLoad(served, {
+        durationMs,
+        signal,
+        threads: [{ pid, tid: pid }],
+      });
       await perf.stop();
       options.phase('reading the samples of perf');
-      const tree = await readSamples(file, server.pid, load.seconds);
+      const tree = await readSamples(file, pid, load.seconds);
       if (tree.samples === 0) {
         throw new LabError(
           'ERR_REDLINE_PROFILE',
           `perf took no sample of "${variant.name}": the profile is empty.`,
         );
       }
-      return { tree, node, load, machine, warnings: warningsOf(load) };
+      const share = shareOf({ pid, tid: pid }, load.spent);
+      const { size: processes } = load.spent;
+      return {
+        tree,
+        node,
+        load,
+        profiled:
+          processes > 1
+            ? { kind: 'process', pid, processes, threads: processes, share }
+            : undefined,
+        machine,
+        warnings: [
+          ...warningsOf(load),
+          ...(processes === 1 && share < minMainShare
+            ? [
+                `The main thread used ${Math.round(share * 100)} % of the server’s CPU: other threads used the rest, and --perf does not show them. Without --perf the busiest thread that runs JavaScript is profiled.`,
+              ]
+            : []),
+        ],
+      };
     } finally {
-      await rm(`/tmp/perf-${server.pid}.map`, { force: true });
+      await rm(`/tmp/perf-${pid}.map`, { force: true });
     }
   });
+}
+
+/** With a smaller share, the profile misses most of the time. */
+const minMainShare = 0.5;
+
+function busiestProcess(serverPid: number, spent: ThreadTimes): number {
+  let [busiest, max] = [serverPid, 0];
+  for (const [pid, threads] of spent) {
+    const micros = [...threads.values()].reduce((sum, each) => sum + each, 0);
+    if (micros > max) [busiest, max] = [pid, micros];
+  }
+  return busiest;
 }
 
 async function requirePerf(): Promise<void> {
@@ -90,12 +133,12 @@ async function requirePerf(): Promise<void> {
 }
 
 async function startPerf(
-  server: Server,
+  pid: number,
   file: string,
   { samplingMicros, signal }: RecordOptions,
 ): Promise<{ stop: () => Promise<void> }> {
   const rate = Math.max(1, Math.round(1e6 / samplingMicros) - 1);
-  const args = ['record', '-F', String(rate), '-g', '-o', file, '-p', String(server.pid)];
+  const args = ['record', '-F', String(rate), '-g', '-o', file, '-p', String(pid)];
   const child = startChild((mark) =>
     spawn('perf', args, {
       stdio: ['ignore', 'ignore', 'pipe'],
@@ -124,7 +167,7 @@ async function startPerf(
   };
 }
 
-/** What is below the event loop is the same in every stack. */
+/** Frames below the event loop are the same in every stack. */
 const loopFrame = /^uv_run\b/;
 
 async function readSamples(file: string, pid: number, seconds: number): Promise<CallTree> {
@@ -153,8 +196,8 @@ async function readSamples(file: string, pid: number, seconds: number): Promise<
 }
 
 /**
- * One line of `perf script`: address, symbol, where it is from. `loop` for the event loop itself; undefined for what is
- * only the way into JavaScript.
+ * Parses one line of `perf script`: address, symbol and origin. Returns `loop` for the event loop itself; undefined for frames that
+ * only lead into JavaScript.
  */
 export function parseFrame(line: string): Step | 'loop' | undefined {
   const found = /^\s*[0-9a-f]+ (.+) \((.*?)\)$/.exec(line);
@@ -176,7 +219,7 @@ export function parseFrame(line: string): Step | 'loop' | undefined {
   return { frame: nativeFrame(symbol!, from!), tier: undefined };
 }
 
-/** V8's own code is V8's; all other native code, the kernel included, works for Node. */
+/** Describes a native frame. V8's own code is V8's; all other native code, the kernel included, works for Node. */
 function nativeFrame(symbol: string, from: string): Frame {
   const isKernel = from.includes('kernel');
   const isV8 =

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import type { MachineFacts } from '../figures.ts';
 import type { TiersDuring } from './call-tree.ts';
 import { type Bailout, CodeTrace } from './code-trace.ts';
 import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';
-import { Inspector } from './inspector.ts';
+import type { InspectorSession } from './inspector.ts';
 import {
   codeTraceFile,
   dumpFile,
@@ -13,39 +14,59 @@ import {
   inspectNode,
   logFlags,
   type NodeFacts,
+  withNodeFlags,
+  withPreloads,
 } from './instrument.ts';
 import { type CompiledCode, parseJitDump } from './jit-dump.ts';
+import { jsonFramesFile, withJsonFrames } from './json-frames.ts';
+import type { ProfiledThread } from './profiled-thread.ts';
 import {
   type LoadFigures,
-  loadThatCounts,
   type RecordOptions,
+  runMeasuredLoad,
   serve,
   type Served,
   warmUp,
   warningsOf,
 } from './serve.ts';
+import {
+  findServingThread,
+  inspectedPreload,
+  inspectorsFile,
+  inspectorsName,
+  type ServingThread,
+  shareOf,
+  type ThreadId,
+} from './serving-thread.ts';
+import { untilGone } from '../servers/until-gone.ts';
+import type { ThreadTimes } from '../system/cpu-clock.ts';
 import { type CodeEvent, readLog } from './v8-log.ts';
 
-/** One server under load, and all V8 says of it. */
+/** One server under load, and everything V8 reports about it. */
 export interface Recording {
   profile: CpuProfile;
   /** V8's log; empty when none is available. */
   events: CodeEvent[];
-  /** The profile's start on the clock of the log; undefined where the log has none (Node 8). */
+  /** The profile's start on the clock of the log; undefined if the log has no times (Node 8). */
   startMicros: number | undefined;
-  /** Likewise the load that is only logged, where there is one. */
+  /** Likewise start and end of the load that is only logged, if there is one. */
   loggedFromMicros: number | undefined;
   loggedToMicros: number | undefined;
-  /** What V8 did meanwhile, on the profile's clock; undefined where it does not say. */
+  /** V8's work during the profile, on the profile's clock; undefined if V8 does not report it. */
   during: TiersDuring | undefined;
   node: NodeFacts;
   load: LoadFigures;
+  /** Undefined if no other thread of the server runs JavaScript. */
+  profiled: ProfiledThread | undefined;
   machine: MachineFacts;
-  /** What a reader must know before believing a figure. */
+  /** Warnings to read before believing a figure. */
   warnings: string[];
 }
 
-/** A function the inspector runs right before the profile begins: the log shows when that was on its own clock. */
+/** A process that ends at all does so within this time. */
+const endMs = 2_000;
+
+/** Name of a function that the inspector runs right before the profile begins: the log shows its time on its own clock. */
 const markName = 'redlineProfileBegins';
 const loggedFromName = 'redlineLoggedLoadBegins';
 const loggedToName = 'redlineLoggedLoadEnds';
@@ -60,29 +81,36 @@ export async function record(
   options: RecordOptions,
 ): Promise<Recording> {
   const node = await inspectNode(variant);
-  const flagsFor = (folder: string): string[] => [
-    ...logFlags(node, folder),
-    ...(options.followTiers ? dumpFlags(node, folder) : []),
-    '--inspect=127.0.0.1:0',
-  ];
-  return serve({ plan, variant, flagsFor }, options, async (served) => {
+  const inFolder = (folder: string): PlannedVariant => {
+    const flags = [
+      ...logFlags(node, folder),
+      ...(options.followTiers ? dumpFlags(node, folder) : []),
+      '--inspect=127.0.0.1:0',
+    ];
+    const preloads = options.followTiers ? [inspectedPreload, jsonFramesFile] : [inspectedPreload];
+    return withNodeFlags(
+      withPreloads(variant, preloads, { [inspectorsName]: inspectorsFile(folder) }),
+      flags,
+    );
+  };
+  return serve({ plan, variant, inFolder }, options, async (served) => {
     const { folder, machine } = served;
-    const { pid } = served.server;
     const trace = new CodeTrace(codeTraceFile(folder));
-    const { began, ...taken } = await profileUnderLoad(served, trace, options);
+    const { began, thread, warnings, ...taken } = await profileUnderLoad(served, trace, options);
     options.phase('reading the log');
     const file = await findLog(folder, markName);
     const events = file === undefined ? [] : await readLog(file);
     return {
       ...taken,
       events,
-      during: tiersDuring(await readDump(dumpFile(folder, pid)), trace.bailouts, began),
+      during: tiersDuring(await readDump(folder, thread), trace.bailouts, began),
       startMicros: timeOfMark(events, markName),
       loggedFromMicros: timeOfMark(events, loggedFromName),
       loggedToMicros: timeOfMark(events, loggedToName),
       node,
       machine,
       warnings: [
+        ...warnings,
         ...warningsOf(taken.load),
         ...(events.length === 0 ? ['V8 wrote no log, so no tier is known.'] : []),
       ],
@@ -94,18 +122,23 @@ async function profileUnderLoad(
   served: Served,
   trace: CodeTrace,
   options: RecordOptions,
-): Promise<Pick<Recording, 'profile' | 'load'> & { began: Span }> {
+): Promise<
+  Pick<Recording, 'profile' | 'load' | 'profiled' | 'warnings'> & { began: Span; thread: ThreadId }
+> {
   const { samplingMicros, durationMs, loggedMs = 0, signal, phase } = options;
   const { server } = served;
-  using inspector = await Inspector.attach(server, signal);
-  await warmUp(served, options);
+  using thread = await findServingThread(served, {
+    load: () => warmUp(served, options),
+    signal,
+  });
+  const { session: inspector, alike: threads } = thread;
   let logged: LoadFigures | undefined;
   if (loggedMs > 0) {
     phase('under load');
     await mark(inspector, loggedFromName);
-    // Connections that close make Node lose code, once for every load there is.
+    // Marked before connections close, because that makes Node lose code, once for every load.
     const beforeEnd = (): Promise<void> => mark(inspector, loggedToName);
-    logged = await loadThatCounts(served, { durationMs: loggedMs, signal, beforeEnd });
+    logged = await runMeasuredLoad(served, { durationMs: loggedMs, signal, beforeEnd, threads });
   }
   phase('profiling');
   await inspector.ask('Profiler.enable');
@@ -117,21 +150,24 @@ async function profileUnderLoad(
   if (options.followTiers) trace.start();
   let profiled: LoadFigures;
   try {
-    profiled = await loadThatCounts(served, { durationMs, signal });
+    profiled = await runMeasuredLoad(served, { durationMs, signal, threads });
   } finally {
     await trace.stop();
   }
   phase('fetching the profile');
   const { profile } = await inspector.ask<{ profile: unknown }>('Profiler.stop');
-  // A process that dies of a signal leaves the end of V8's log unwritten. There is no reply to this.
-  inspector.ask('Runtime.evaluate', { expression: 'process.reallyExit(0)' }).catch(() => {});
-  // Node waits at its end for whoever is connected.
-  inspector[Symbol.dispose]();
-  await server.ended(2_000);
+  // A process ended by a signal leaves the end of V8's log unwritten.
+  thread.endProcess();
+  // At its exit, Node waits for connected inspectors.
+  thread[Symbol.dispose]();
+  await (thread.pid === server.pid ? server.ended(endMs) : untilGone(thread.pid, endMs));
   return {
     began,
-    profile: checkCpuProfile(profile, `The profile of "${server.name}"`),
+    thread,
+    profile: withJsonFrames(checkCpuProfile(profile, `The profile of "${server.name}"`)),
     load: logged ?? profiled,
+    profiled: describe(thread, profiled.spent),
+    warnings: thread.warnings,
   };
 }
 
@@ -140,21 +176,35 @@ interface Span {
   toMicros: number;
 }
 
-/** The clock of a CPU profile and of V8's dump of its code. */
+/** Reads the clock of a CPU profile and of V8's dump of its code. */
 function monotonicMicros(): number {
   return Number(process.hrtime.bigint() / 1_000n);
 }
 
-/** Empty where there is none: on another system, or where the temporary folder must not be executed. */
-async function readDump(file: string): Promise<CompiledCode[]> {
+/** Returns undefined if no other thread runs JavaScript. */
+function describe(thread: ServingThread, spent: ThreadTimes): ProfiledThread | undefined {
+  const { kind, pid, script, processes, threads } = thread;
+  if (processes === 1 && threads === 1) return undefined;
+  return {
+    kind,
+    pid,
+    ...(script === undefined ? {} : { script: basename(script) }),
+    processes,
+    threads,
+    share: shareOf(thread, spent),
+  };
+}
+
+/** Reads V8's dump; empty if it is missing: on another system, or if the temporary folder must not be executed. */
+async function readDump(folder: string, { pid, tid }: ThreadId): Promise<CompiledCode[]> {
   try {
-    return parseJitDump(await readFile(file));
+    return parseJitDump(await readFile(dumpFile(folder, pid)), tid);
   } catch {
     return [];
   }
 }
 
-/** While a profile begins, V8 lists all code there is. */
+/** Separates existing code from later code: while a profile begins, V8 lists all code that exists. */
 function tiersDuring(
   codes: readonly CompiledCode[],
   bailouts: readonly Bailout[],
@@ -169,7 +219,7 @@ function tiersDuring(
   };
 }
 
-async function mark(inspector: Inspector, name: string): Promise<void> {
+async function mark(inspector: InspectorSession, name: string): Promise<void> {
   await inspector.ask('Runtime.evaluate', { expression: `(function ${name}(){})()` });
 }
 

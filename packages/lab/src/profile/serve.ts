@@ -4,29 +4,40 @@ import { undiciGenerator } from '../load/undici.ts';
 import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts } from '../figures.ts';
-import { maskSecrets } from '../secrets.ts';
-import { checkContract, label, send } from '../servers/contract.ts';
-import { cpuBetween, readCpu } from '../system/cpu-clock.ts';
+import { badAnswerText, findBadAnswer } from '../servers/bad-answer.ts';
+import { checkContract } from '../servers/contract.ts';
+import {
+  cpuBetween,
+  readCpu,
+  readThreadTimes,
+  type ThreadTimes,
+  threadTimesBetween,
+} from '../system/cpu-clock.ts';
 import { distinctRequests } from '../servers/distinct-requests.ts';
 import { readMachine } from '../system/machine.ts';
 import type { Server } from '../servers/server.ts';
 import { withServer } from '../servers/with-server.ts';
-import { withNodeFlags } from './instrument.ts';
-import { type FirstLook, inFlightWarning, suitPlan, untilDrained } from './suit-load.ts';
+import type { ThreadId } from './serving-thread.ts';
+import {
+  inFlightWarning,
+  type RequestCost,
+  untilDrained,
+  withSuitableConnections,
+} from './suitable-load.ts';
 
 export interface RecordOptions {
   /** Load before the profile begins. */
   warmupMs: number;
-  /** How long the profile takes. */
+  /** Length of the profile. */
   durationMs: number;
   /**
-   * Load between the warm-up and the profile, for what only V8's log shows: while a profile is taken, V8 writes nothing of
-   * what it compiles or discards. The figures of the load are then those of this one.
+   * Load between the warm-up and the profile, for facts that only V8's log shows: while a profile is taken, V8 logs nothing that it
+   * compiles or discards. The figures of the load are then those of this one.
    */
   loggedMs?: number;
-  /** Follow what V8 makes and leaves while the profile is taken. */
+  /** Follows the code that V8 makes and leaves while the profile is taken. */
   followTiers?: boolean;
-  /** From one sample to the next. */
+  /** Time from one sample to the next. */
   samplingMicros: number;
   signal: AbortSignal;
   phase: (text: string) => void;
@@ -38,56 +49,59 @@ export interface LoadFigures extends LoadOutcome {
   requestLabels: string[];
   /** Share of one core the server used. */
   serverBusy: number;
-  /** CPU of the main thread per completed request; of all threads where the system does not distinguish them. */
+  /** One of the responses outside 2xx and 3xx; absent if there were none. */
+  badAnswer?: string;
+  /** CPU of the serving threads per completed request; of all threads if the system has no figure by thread. */
   microsPerRequest: number;
+  /** CPU of each thread during the load. */
+  spent: ThreadTimes;
 }
 
-/** What is profiled: a variant of a plan, with flags for its node. */
+/** A variant to profile, and the variant to start instead of it, given a folder for files. */
 export interface Profiled {
   plan: Plan;
   variant: PlannedVariant;
-  flagsFor: (folder: string) => string[];
+  inFolder: (folder: string) => PlannedVariant;
 }
 
-/** A server that responds, and the load that suits it. */
+/** A server that responds, with a suitable load. */
 export interface Served {
   server: Server;
   folder: string;
   machine: MachineFacts;
   plan: Plan;
-  look: FirstLook;
+  requestCost: RequestCost;
 }
 
 /**
- * Starts one variant with flags for its node, checks its answers, does the work, and leaves nothing behind.
+ * Starts one variant with flags for its Node, checks its responses, does the work, and cleans up.
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT, ERR_REDLINE_LOAD
  */
 export function serve<Result>(
-  { plan, variant, flagsFor }: Profiled,
+  { plan, variant, inFolder }: Profiled,
   { signal, phase, durationMs }: RecordOptions,
   work: (served: Served) => Promise<Result>,
 ): Promise<Result> {
-  const inFolder = (folder: string): PlannedVariant => withNodeFlags(variant, flagsFor(folder));
   const start = { plan, variant, inFolder };
   return withServer(start, { signal, phase }, async ({ server, folder, pinning }) => {
     phase('checking answers');
     await checkContract([server], distinctRequests(plan.requests));
     await plan.verify?.(server);
     server.pin();
-    const suited = await suitPlan(server, plan, { durationMs, signal });
+    const suited = await withSuitableConnections(server, plan, { durationMs, signal });
     return work({ ...suited, server, folder, machine: readMachine(pinning.description) });
   });
 }
 
-/** Warms the server up, and waits until it has finished what the load left behind. */
+/** Warms the server up, and waits until it has finished the rest of the load. */
 export async function warmUp(
-  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
+  { server, plan, requestCost }: Pick<Served, 'server' | 'plan' | 'requestCost'>,
   { warmupMs, signal, phase }: Pick<RecordOptions, 'warmupMs' | 'signal' | 'phase'>,
 ): Promise<void> {
   if (warmupMs <= 0) return;
   phase('warming up');
   await runLoad(server, plan, generatorOf(), { durationMs: warmupMs, signal });
-  await untilDrained(server, plan, look, signal);
+  await untilDrained(server, plan, requestCost, signal);
   server.dropOutput();
 }
 
@@ -95,20 +109,31 @@ interface Load {
   durationMs: number;
   signal: AbortSignal;
   beforeEnd?: () => Promise<void>;
+  /** Threads that serve the requests. @default the main thread of the server's process */
+  threads?: readonly ThreadId[];
 }
 
-/** A load that is profiled or logged, and what it cost. */
-export async function loadThatCounts(
-  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
-  load: Load,
+/** Runs a load that is profiled or logged, and measures its cost. */
+export async function runMeasuredLoad(
+  { server, plan, requestCost }: Pick<Served, 'server' | 'plan' | 'requestCost'>,
+  { threads, ...load }: Load,
 ): Promise<LoadFigures> {
   const generator = generatorOf();
   const before = readCpu(server.pid);
+  const threadsBefore = readThreadTimes(server.pid);
   const outcome = await runLoad(server, plan, generator, load);
   const cpu = cpuBetween(before, readCpu(server.pid));
-  await requireAnswers({ server, plan, look }, outcome);
+  const spent = threadTimesBetween(threadsBefore, readThreadTimes(server.pid));
+  const servingMicros =
+    threads === undefined || spent.size === 0
+      ? (cpu.mainThreadMicros ?? cpu.totalMicros)
+      : threads.reduce((sum, { pid, tid }) => sum + (spent.get(pid)?.get(tid) ?? 0), 0);
+  const badAnswer =
+    outcome.badStatus > 0 ? badAnswerText(await findBadAnswer(server, plan)) : undefined;
+  requireAnswers({ server, plan, requestCost }, { ...outcome, badAnswer });
   return {
     ...outcome,
+    ...(badAnswer === undefined ? {} : { badAnswer }),
     generator: generator.name,
     connections: plan.connections,
     requestLabels:
@@ -116,7 +141,8 @@ export async function loadThatCounts(
         ? plan.requests.map(({ method, path }) => `${method} ${path}`)
         : [plan.requestLabel],
     serverBusy: cpu.totalMicros / 1e6 / outcome.seconds,
-    microsPerRequest: (cpu.mainThreadMicros ?? cpu.totalMicros) / outcome.requests,
+    microsPerRequest: servingMicros / outcome.requests,
+    spent,
   };
 }
 
@@ -136,20 +162,20 @@ async function runLoad(
     if (!server.hasEnded) return outcome;
   } catch (error) {
     load.signal.throwIfAborted();
-    // A generator that meets a closed port fails before the exit of the server is known here.
+    // A generator that meets a closed port fails before the server's exit is known here.
     await server.ended(200);
     if (!server.hasEnded) throw error;
   }
   throw await server.failure('ended under the load');
 }
 
-async function requireAnswers(
-  { server, plan, look }: Pick<Served, 'server' | 'plan' | 'look'>,
-  { requests, badStatus, seconds }: LoadOutcome,
-): Promise<void> {
+function requireAnswers(
+  { server, plan, requestCost }: Pick<Served, 'server' | 'plan' | 'requestCost'>,
+  { requests, badStatus, seconds, badAnswer }: LoadOutcome & { badAnswer: string | undefined },
+): void {
   const { name } = server;
   if (requests === 0) {
-    const each = Math.max(look.tookMs, look.cpuMs);
+    const each = Math.max(requestCost.tookMs, requestCost.cpuMs);
     throw new LabError(
       'ERR_REDLINE_LOAD',
       `"${name}" did not respond to any request in ${Math.round(seconds)} s under the load: by itself a request takes ${Math.round(each)} ms, and ${plan.connections} were sent at the same time. Choose fewer with --connections, or a longer --seconds.`,
@@ -158,32 +184,22 @@ async function requireAnswers(
   if (badStatus > requests / 2) {
     throw new LabError(
       'ERR_REDLINE_LOAD',
-      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx${await badAnswer(server, plan)}: the profile would show how it fails.`,
+      `"${name}" answered ${badStatus} of ${requests} requests with a status outside 2xx and 3xx, ${badAnswer}: the profile would show how it fails.`,
     );
   }
 }
 
-/** The generator counts, and keeps no response: one more request shows the status and what it says. */
-async function badAnswer(server: Server, plan: Plan): Promise<string> {
-  for (const request of distinctRequests(plan.requests).slice(0, 20)) {
-    const answer = await send(server, request).catch(() => undefined);
-    if (answer === undefined || (answer.status >= 200 && answer.status < 400)) continue;
-    const start = maskSecrets(answer.body.toString('utf8', 0, 120))
-      .replaceAll(/\s+/g, ' ')
-      .trim();
-    return `, such as ${label(request)} with ${answer.status}${start === '' ? '' : ` "${start}"`}`;
-  }
-  return '; by itself, each gets another';
+export function badStatusWarning({ badStatus, requests, badAnswer }: LoadFigures): string {
+  const which = badAnswer === undefined ? '' : `, ${badAnswer}`;
+  return `${badStatus} of ${requests} requests had a status outside 2xx and 3xx${which}.`;
 }
 
-/** What a reader must know before believing a figure. */
+/** Returns the warnings to read before believing a figure. */
 export function warningsOf(load: LoadFigures): string[] {
   const inFlight = inFlightWarning(load);
   return [
     ...(inFlight === undefined ? [] : [inFlight]),
-    ...(load.badStatus > 0
-      ? [`${load.badStatus} of ${load.requests} requests had a status outside 2xx and 3xx.`]
-      : []),
+    ...(load.badStatus > 0 ? [badStatusWarning(load)] : []),
     ...(load.socketErrors > 0 ? [`${load.socketErrors} connections broke.`] : []),
     ...(load.serverBusy < 0.9
       ? [

@@ -4,13 +4,13 @@ import type { CompiledCode } from './jit-dump.ts';
 import { type CodeEvent, type Place, scriptOf } from './v8-log.ts';
 import { isOptimised, type Tier, tiers } from './tiers.ts';
 
-/** A function in the source, and how V8 ran it. */
+/** A function in the source, and its tiers in V8 over time. */
 export interface FunctionHistory {
   name: string;
   place: Place;
-  /** The tier it is in now; what it inlined runs in its caller's tier instead. */
+  /** The current tier; an inlined copy runs in its caller's tier instead. */
   tier: Tier;
-  /** Its optimised code of now. */
+  /** Its current optimised code. */
   code: Code | undefined;
   changes: TierChange[];
 }
@@ -18,7 +18,7 @@ export interface FunctionHistory {
 export interface TierChange {
   micros: number;
   tier: Tier;
-  /** Absent when V8 made new code; otherwise what discarded the old code. */
+  /** Absent when V8 made new code; otherwise the event that discarded the old code. */
   deopt?: Deopt;
 }
 
@@ -26,7 +26,7 @@ export interface Deopt {
   from: Tier;
   kind: string;
   reason: string;
-  /** Where it happened, then what that was inlined into. */
+  /** The place itself, then the places it was inlined into. */
   stack: Place[];
 }
 
@@ -46,13 +46,13 @@ interface Placed {
 /** Follows V8's log, event by event: at each moment it knows the tier of every function. */
 export class TierHistory {
   readonly functions: Map<string, FunctionHistory> = new Map();
-  /** False where a file has several functions of that name. */
+  /** False if a file has several functions of that name. */
   readonly #byName = new Map<string, FunctionHistory | false>();
   readonly #bySharedInfo = new Map<string, FunctionHistory>();
   readonly #byAddress = new Map<string, Code>();
-  /** Functions with code of the baseline compiler: what they fall back to. */
+  /** Functions with code of the baseline compiler, which they fall back to. */
   readonly #withBaseline = new Set<FunctionHistory>();
-  /** In the order of its making. */
+  /** In order of creation. */
   readonly #placed: Placed[] = [];
   readonly #extents = new FunctionExtents<FunctionHistory>();
 
@@ -97,8 +97,8 @@ export class TierHistory {
   }
 
   /**
-   * What there is when a profile begins: starting one makes V8 throw code away, and list the rest.
-   * A function is listed once for each code it has; the best of it runs.
+   * Resets to the code that exists when a profile begins: starting one makes V8 discard code, and list the rest. A function is
+   * listed once for each code it has; the best of them runs.
    */
   restart(existing: readonly CompiledCode[]): void {
     for (const history of this.functions.values()) {
@@ -109,10 +109,10 @@ export class TierHistory {
     for (const code of existing) this.compiled(code);
   }
 
-  /** V8 made code, or listed what it has. */
+  /** Records code that V8 made or listed. */
   compiled({ tier, name, place, micros, address, bytes, positions }: CompiledCode): void {
     const history = this.#functionAt(name, place, tier);
-    // What was inlined is known only from the places in the code.
+    // Inlined functions are known only from the places in the code.
     const inlined = new Set<FunctionHistory>();
     for (const position of positions) {
       const around = this.#extents.at(position);
@@ -127,16 +127,16 @@ export class TierHistory {
     history.changes.push({ micros, tier });
   }
 
-  /** Code was left, as told by an address in it. */
+  /** Records an exit from the code around an address. */
   bailout({ address, micros, kind, reason }: Bailout): void {
-    // Memory is used again: what was made last is what is there.
+    // Memory is reused: the code made last is the one at the address.
     const found = this.#placed.findLast(({ from, to }) => address >= from && address < to);
     if (found !== undefined) this.#deoptimise(found.code, micros, { kind, reason, stack: [] });
   }
 
   /**
-   * Of a function as a profile names it. Node 8 and 10 leave the position out for inlined ones; then the name decides,
-   * if it is the only one of its file.
+   * Finds a function by its name in a profile. Node 8 and 10 omit the position of inlined ones; then the name decides, if it is the
+   * only one of its file.
    */
   of({ name, url, line, column }: { name: string } & Place): FunctionHistory | undefined {
     const script = scriptOf(url);
@@ -160,7 +160,7 @@ export class TierHistory {
   #deoptimise(code: Code, micros: number, said: Omit<Deopt, 'from'>): void {
     const { owner } = code;
     const { kind, reason, stack } = said;
-    // Code can be discarded when newer code of the same function is in use already.
+    // Code may be discarded when newer code of the same function is already in use.
     if (owner.code === code) {
       owner.tier = this.#withBaseline.has(owner) ? 'sparkplug' : 'ignition';
       owner.code = undefined;

@@ -19,8 +19,8 @@ export const tierMarks: Record<Tier, string> = {
 };
 
 /**
- * The tier a mark in V8's log stands for. Full-codegen of Node 8 has no mark: a baseline compiler, as Sparkplug is.
- * What follows the mark (`+'`: concurrent, `*%`: on-stack replacement) does not change the tier.
+ * Returns the tier of a mark in V8's log. Full-codegen of Node 8 has no mark: it is a baseline compiler, like Sparkplug. The rest
+ * of the mark (`+'`: concurrent, `*%`: on-stack replacement) does not change the tier.
  */
 export function tierOfMark(mark: string): Tier | undefined {
   if (mark === '') return 'sparkplug';
@@ -30,7 +30,7 @@ export function tierOfMark(mark: string): Tier | undefined {
     case '^':
       return 'sparkplug';
     case '+':
-    // Turboprop, the middle tier of Node 14 to 18, where it was switched on.
+    // Turboprop, the middle tier of Node 14 to 18, if it was enabled.
     case '-':
       return 'maglev';
     case '*':
@@ -40,7 +40,7 @@ export function tierOfMark(mark: string): Tier | undefined {
   }
 }
 
-/** Code made by an optimising compiler, from feedback that may turn out wrong. */
+/** Returns true for code of an optimising compiler, made from feedback that may turn out wrong. */
 export function isOptimised(tier: Tier): boolean {
   return tier === 'maglev' || tier === 'turbofan';
 }

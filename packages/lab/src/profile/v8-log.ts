@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { type Tier, tierOfMark } from './tiers.ts';
 
-/** Where a function begins, or something happened: line and column from 1. */
+/** The start of a function, or the place of an event: line and column from 1. */
 export interface Place {
   url: string;
   line: number;
@@ -12,7 +12,7 @@ export interface Place {
 /** V8 made code for a function. */
 export interface CodeCreated {
   type: 'created';
-  /** Microseconds since the isolate began; -1 where V8 does not say (Node 8). */
+  /** Microseconds since the isolate began; -1 if V8 gives no time (Node 8). */
   micros: number;
   tier: Tier;
   /** Empty for an anonymous function. */
@@ -31,26 +31,26 @@ export interface CodeDeopt {
   /** V8's own word without its prefix: `eager`, `lazy`, `soft`, in old versions also `dependency-change`. */
   kind: string;
   reason: string;
-  /** Where it happened, then what that was inlined into, outermost last. Empty where V8 names no source. */
+  /** The place itself, then the places it was inlined into, outermost last. Empty if V8 names no source. */
   stack: Place[];
 }
 
-/** Where the function of a piece of code lies in the source, and which others an optimised one contains. */
+/** The range of a function's code in the source, and the other functions that optimised code contains. */
 export interface CodeSource {
   type: 'source';
   address: string;
   /** Characters from the start of the script. */
   start: number;
   end: number;
-  /** Of the functions that were inlined. */
+  /** Shared function infos of the inlined functions. */
   sharedInfos: string[];
 }
 
-/** The text of a script was written down, of which only the lines are kept. */
+/** The text of a script was logged, of which only the lines are kept. */
 export interface ScriptSource {
   type: 'script';
   url: string;
-  /** Characters from the start of the script to that of each line. */
+  /** Characters from the start of the script to the start of each line. */
   lineStarts: number[];
 }
 
@@ -78,11 +78,11 @@ export type CodeEvent =
 const functionTypes = new Set(['JS', 'LazyCompile', 'Function', 'Script', 'Eval']);
 
 /**
- * One line of V8's log (`--log-code`), of Node 8 to 26. Undefined for lines that tell nothing of a function's code.
- * Versions differ in quotes, in the columns before the address, and in the words for one thing.
+ * Parses one line of V8's log (`--log-code`), of Node 8 to 26. Undefined for lines that say nothing about a function's code.
+ * Versions differ in quotes, in the columns before the address, and in their words for the same thing.
  */
 export function parseLogLine(line: string): CodeEvent | undefined {
-  // Most of a log is source text: only the start of a line may be looked at before it is known to matter.
+  // Most of a log is source text: only the start of a line may be examined before it is known to matter.
   if (line.startsWith('code-creation,')) return parseCreation(fieldsOf(line));
   if (line.startsWith('code-deopt,')) return parseDeopt(fieldsOf(line));
   if (line.startsWith('code-source-info,')) return parseSource(line.split(','));
@@ -92,7 +92,7 @@ export function parseLogLine(line: string): CodeEvent | undefined {
   return undefined;
 }
 
-/** All that matters of a log, in its order. */
+/** Reads the relevant events of a log, in order. */
 export async function readLog(file: string): Promise<CodeEvent[]> {
   const events: CodeEvent[] = [];
   for await (const line of createInterface({
@@ -105,7 +105,7 @@ export async function readLog(file: string): Promise<CodeEvent[]> {
   return events;
 }
 
-/** `code-creation,JS,11,615546,0x1f8a,20,pad /app.js:2:13,0x2615,~` */
+/** Parses `code-creation,JS,11,615546,0x1f8a,20,pad /app.js:2:13,0x2615,~`. */
 function parseCreation(fields: string[]): CodeCreated | undefined {
   const [, type, , micros, address, , described, sharedInfo, mark] = fields;
   if (!functionTypes.has(type!) || described === undefined || !sharedInfo?.startsWith('0x')) {
@@ -125,7 +125,7 @@ function parseCreation(fields: string[]): CodeCreated | undefined {
   };
 }
 
-/** A name may hold spaces, a path too: the position at the end is what is sure. */
+/** Splits a description. A name may contain spaces, a path too: only the position at the end is certain. */
 export function parseDescription(described: string): { name: string; place: Place } {
   const position = /:(\d+):(\d+)$/.exec(described);
   const before = position === null ? described : described.slice(0, position.index);
@@ -146,7 +146,7 @@ function startOfUrl(text: string): number {
   return text.startsWith('/') || text.startsWith('file://') ? 0 : text.lastIndexOf(' ') + 1;
 }
 
-/** `code-deopt,854388,576,0x7ff3,0,74,deopt-eager,</app.js:2:49> inlined at </app.js:3:29>,wrong map` */
+/** Parses `code-deopt,854388,576,0x7ff3,0,74,deopt-eager,</app.js:2:49> inlined at </app.js:3:29>,wrong map`. */
 function parseDeopt(fields: string[]): CodeDeopt | undefined {
   const [, micros, , address, , , kind, where, reason] = fields;
   if (where === undefined) return undefined;
@@ -165,14 +165,14 @@ function parseDeopt(fields: string[]): CodeDeopt | undefined {
   };
 }
 
-/** `code-source-info,0x7ff3,88,0,1232,C0O0…,F0O1I0,S0x33d6S0x33d7`: the last column names what was inlined. */
+/** Parses `code-source-info,0x7ff3,88,0,1232,C0O0…,F0O1I0,S0x33d6S0x33d7`: the last column names the inlined functions. */
 function parseSource(fields: string[]): CodeSource {
   const sharedInfos = [...(fields[7] ?? '').matchAll(/S(0x[0-9a-f]+)/g)].map(([, info]) => info!);
   const [, address, , start, end] = fields;
   return { type: 'source', address: address!, start: Number(start), end: Number(end), sharedInfos };
 }
 
-/** `script-source,89,/srv/app.js,'use strict';\n…`: a text with its line ends, commas and the like escaped. */
+/** Parses `script-source,89,/srv/app.js,'use strict';\n…`: a text with its line ends, commas and the like escaped. */
 function parseScript(line: string): ScriptSource | undefined {
   const [head, url] = /^script-source,\d+,([^,]*),/.exec(line) ?? [];
   if (head === undefined) return undefined;
@@ -188,12 +188,12 @@ function parseScript(line: string): ScriptSource | undefined {
   return { type: 'script', url: unescape(url!), lineStarts };
 }
 
-/** With the inspector on, profiles name scripts by url where the log has the path. */
+/** Returns the path of a script: with the inspector on, profiles name scripts by URL, while the log has the path. */
 export function scriptOf(url: string): string {
   return url.startsWith('file://') ? decodeURIComponent(url.slice('file://'.length)) : url;
 }
 
-/** With a time before the addresses in newer versions, without in older. */
+/** Parses a move: newer versions have a time before the addresses, older ones do not. */
 function parseMove<Type extends 'moved' | 'shared-info-moved'>(
   fields: string[],
   type: Type,
@@ -202,7 +202,7 @@ function parseMove<Type extends 'moved' | 'shared-info-moved'>(
   return from === undefined || to === undefined ? undefined : { type, from, to };
 }
 
-/** Columns of a line: quoted in Node 8, and with `\x2C` for a comma inside one everywhere. */
+/** Splits a line into columns: quoted in Node 8, and with `\x2C` for a comma inside one in all versions. */
 function fieldsOf(line: string): string[] {
   const columns = line.includes('"') ? splitQuoted(line) : line.split(',');
   return columns.map((column) => (column.includes('\\') ? unescape(column) : column));

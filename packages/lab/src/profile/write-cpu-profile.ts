@@ -1,7 +1,7 @@
 import type { CallNode, CallTree } from './call-tree.ts';
 import type { CpuProfile, ProfileNode } from './cpu-profile.ts';
 
-/** A call tree as a `.cpuprofile`, for other viewers. The samples of a frame stand together: their order is not kept. */
+/** Converts a call tree to a `.cpuprofile`, for other viewers. The samples of a frame are grouped: their order is not kept. */
 export function toCpuProfile(tree: CallTree): CpuProfile {
   const nodes: ProfileNode[] = [];
   const samples: number[] = [];

@@ -2,13 +2,13 @@ import type { CommandLine } from '../config/command-line.ts';
 import { isNode } from '../profile/instrument.ts';
 import { type Project, scriptOf } from './read-project.ts';
 
-/** A script that does nothing but start a program, with what it sets before; one of a shell's operators has more in it. */
+/** A script that only starts a program, with its settings before it; one with shell operators does more. */
 const plainStart =
   /^(?:(?:cross-env|env)\s+)?((?:\w+=[^\s;&|]+\s+)*)(node|tsx)((?:\s+[^\s;&|<>()`$]+)+)$/;
 
 /**
- * What a command such as `npm start` has node do, for the commands that need flags of node; undefined where package.json
- * does not say it.
+ * Returns the node command that a command such as `npm start` runs, for the commands that need flags of node; undefined if
+ * package.json does not contain it.
  */
 export function nodeCommandOf(
   { command, env }: CommandLine,

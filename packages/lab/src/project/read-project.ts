@@ -3,18 +3,18 @@ import { dirname, join, resolve } from 'node:path';
 
 export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
-/** What a folder says of the app in it, without running anything. */
+/** Facts about the app in a folder, found without running anything. */
 export interface Project {
   folder: string;
   name: string | undefined;
   manager: PackageManager;
-  /** e.g. `Nest on Fastify`, or `Nest` where it has both platforms; undefined where none of those that are known is a dependency. */
+  /** e.g. `Nest on Fastify`, or `Nest` if it has both platforms; undefined if no known framework is a dependency. */
   framework: string | undefined;
   scripts: Readonly<Record<string, string>>;
   dependencies: ReadonlySet<string>;
-  /** What most likely starts the app as production does. */
+  /** The command that most likely starts the app as production does. */
   start: string[] | undefined;
-  /** Folders of the workspaces that hold something to start, relative to `folder`. */
+  /** Folders of the workspaces that contain something to start, relative to `folder`. */
   workspaces: string[];
   hasConfig: boolean;
 }
@@ -28,7 +28,7 @@ interface PackageJson {
   workspaces?: string[] | { packages?: string[] };
 }
 
-/** A build watches nothing and reloads nothing: what production runs comes first. */
+/** Scripts for production come first: a build watches nothing and reloads nothing. */
 const startScripts = ['start:prod', 'start', 'serve', 'dev'];
 
 const lockFiles: readonly [file: string, manager: PackageManager][] = [
@@ -39,7 +39,7 @@ const lockFiles: readonly [file: string, manager: PackageManager][] = [
   ['package-lock.json', 'npm'],
 ];
 
-/** Undefined where a folder has no package.json that can be read. */
+/** Returns undefined if a folder has no package.json that can be read. */
 export function readProject(folder: string): Project | undefined {
   const json = readJson<PackageJson>(join(folder, 'package.json'));
   if (json === undefined) return undefined;
@@ -61,7 +61,7 @@ export function readProject(folder: string): Project | undefined {
   };
 }
 
-/** The script of package.json that a command like `npm run start:prod` runs; undefined where it runs none. */
+/** Returns the script of package.json that a command like `npm run start:prod` runs; undefined if it runs none. */
 export function scriptOf(command: readonly string[], project: Project): string | undefined {
   const [program, ...words] = command;
   if (!/^(npm|pnpm|yarn|bun)$/.test(program ?? '')) return undefined;
@@ -69,7 +69,7 @@ export function scriptOf(command: readonly string[], project: Project): string |
   return name !== undefined && Object.hasOwn(project.scripts, name) ? name : undefined;
 }
 
-/** The lock file of a workspace lies in the root of its monorepo. */
+/** Searches upwards, because the lock file of a workspace lies in the root of its monorepo. */
 function managerOf(folder: string): PackageManager {
   for (let at = resolve(folder); ; at = dirname(at)) {
     const found = lockFiles.find(([file]) => existsSync(join(at, file)));
@@ -78,18 +78,26 @@ function managerOf(folder: string): PackageManager {
   }
 }
 
+/** Names by package. Express comes last, because others are built on it. */
+export const frameworks: Readonly<Record<string, string>> = {
+  fastify: 'Fastify',
+  koa: 'Koa',
+  hono: 'Hono',
+  h3: 'h3',
+  polka: 'Polka',
+  express: 'Express',
+};
+
 function frameworkOf(dependencies: ReadonlySet<string>): string | undefined {
   if (dependencies.has('@nestjs/core')) {
     const platforms = ['express', 'fastify'].filter((name) =>
       dependencies.has(`@nestjs/platform-${name}`),
     );
-    // With both, only the code says which of them.
+    // With both, only the code shows which one is used.
     if (platforms.length === 2) return 'Nest';
     return platforms[0] === 'fastify' ? 'Nest on Fastify' : 'Nest on Express';
   }
-  const known = { fastify: 'Fastify', koa: 'Koa', hono: 'Hono', h3: 'h3', polka: 'Polka' };
-  const found = Object.entries(known).find(([name]) => dependencies.has(name));
-  return found?.[1] ?? (dependencies.has('express') ? 'Express' : undefined);
+  return Object.entries(frameworks).find(([name]) => dependencies.has(name))?.[1];
 }
 
 function startOf(
@@ -113,7 +121,7 @@ function workspacesOf(folder: string, { workspaces }: PackageJson): string[] {
   });
 }
 
-/** `packages/*`, or a folder by its name; other patterns are rare, and left out. */
+/** Expands `packages/*`, or a folder by its name; other patterns are rare, and left out. */
 function foldersOf(folder: string, pattern: string): string[] {
   if (!pattern.includes('*')) return [pattern];
   const parent = pattern.slice(0, -'/*'.length);
@@ -125,7 +133,7 @@ function foldersOf(folder: string, pattern: string): string[] {
   }
 }
 
-/** The list under `packages:`, the one thing that is wanted of this YAML. */
+/** Reads the list under `packages:`, the only part of this YAML that is needed. */
 function pnpmPatterns(folder: string): string[] {
   const text = readText(join(folder, 'pnpm-workspace.yaml')) ?? '';
   const list = /^packages:\s*\n((?:\s*-.*\n?|\s*#.*\n?|\s*\n)*)/m.exec(text)?.[1] ?? '';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Measurement, provenRules } from '@redline/eslint-plugin';
 import { LabError } from '../errors.ts';
 import { updateEvidence } from './evidence-file.ts';
-import { leastGain, type ProvePrecision } from './measure.ts';
+import { minGain, type ProvePrecision } from './measure.ts';
 import { evidenceBeside, loadProof, type Proof } from './proof.ts';
 import { isProven, type ProvenRuntime, type ProveResult } from './result.ts';
 import { runProve, type ProveListener } from './run-prove.ts';
@@ -33,7 +33,7 @@ interface ProveOptions extends ReportOptions {
   besideProof?: boolean;
 }
 
-/** Whose syntax prove/contestant.cjs keeps to. */
+/** The Node version whose syntax prove/contestant.cjs is limited to. */
 const oldestNode = 8;
 
 export function addProveCommand(program: Command, context: CommandContext): void {
@@ -94,7 +94,7 @@ async function run(
       startedAt: startedAt.toISOString(),
       durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
       machine,
-      precision: { ...precision, resamples, leastGain },
+      precision: { ...precision, resamples, leastGain: minGain },
       rules: proven,
     };
     const reports = {

@@ -15,15 +15,15 @@ interface Answer {
   reason?: string;
 }
 
-/** Plain JavaScript of 2017, not built: it runs on the runtime under test. */
+/** Plain JavaScript of 2017, not built, because it runs on the runtime under test. */
 const program = fileURLToPath(new URL('../../prove/contestant.cjs', import.meta.url));
 
-/** mitata is an ES module with today's syntax. */
+/** Returns `loop` for old versions, because mitata is an ES module with current syntax. */
 export function timerFor(runtime: Runtime): 'mitata' | 'loop' {
   return majorOfVersion(runtime.version) >= 16 ? 'mitata' : 'loop';
 }
 
-/** One side of a proof, in a process of its own, on any Node. */
+/** One side of a proof, in its own process, on any Node. */
 export class Contestant implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #proof: Proof;
@@ -32,7 +32,7 @@ export class Contestant implements AsyncDisposable {
 
   constructor(proof: Proof, side: Side | 'check', runtime: Runtime, signal: AbortSignal) {
     this.#proof = proof;
-    // Detached: Ctrl-C must reach the runner alone.
+    // Detached, so that Ctrl-C reaches only the runner.
     this.#child = startChild((mark) =>
       fork(program, [proof.file, side, timerFor(runtime)], {
         execPath: runtime.file,
@@ -52,7 +52,7 @@ export class Contestant implements AsyncDisposable {
     );
   }
 
-  /** Whether both sides give equal results on all inputs. @throws {LabError} ERR_REDLINE_PROOF when not */
+  /** Checks that both sides give equal results on all inputs. @throws {LabError} ERR_REDLINE_PROOF when not */
   async check(): Promise<void> {
     const { equal, reason } = await this.#answer();
     if (equal === true) return;
@@ -65,7 +65,7 @@ export class Contestant implements AsyncDisposable {
     await this.#answer();
   }
 
-  /** Nanoseconds a call. */
+  /** Returns nanoseconds per call. */
   async block(ms: number): Promise<number> {
     this.#child.send({ blockMs: ms });
     const { nanos, reason } = await this.#answer();

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { type Evidence, majorOf, type Measurement } from '@redline/eslint-plugin';
 import type { Proof } from './proof.ts';
 
-/** Puts a measurement into the rule's file: in place of an older one of the same major version, and of all that timed other code. */
+/** Adds measurements to the rule's file. They replace older ones of the same major version, and all that timed other code. */
 export async function updateEvidence(
   file: string,
   proof: Proof,
@@ -28,7 +28,7 @@ export async function updateEvidence(
   return evidence;
 }
 
-/** Four digits: more than any interval here supports, and a diff that can be read. */
+/** Rounds to four digits: more than any interval here supports, and a diff that can be read. */
 function rounded(measurement: Measurement): Measurement {
   const { value, low, high } = measurement.ratio;
   return {

@@ -8,7 +8,7 @@ import { Contestant, type Side } from './contestant.ts';
 import type { Proof } from './proof.ts';
 
 /** A speed-up of a single operation by less than this is lost in the rest of any program. */
-export const leastGain = 0.3;
+export const minGain = 0.3;
 
 export interface ProvePrecision {
   /** Fresh processes of each side; the bootstrap's upper level. */
@@ -36,8 +36,8 @@ export interface Timing extends Pick<
 }
 
 /**
- * Checks that both sides give equal results, then times them: every restart brings both up afresh, each in a process of
- * its own, and each block times both in a random order.
+ * Checks that both sides give equal results, then times them: every restart starts both again, each in its own process, and each
+ * block times both in a random order.
  * @throws {LabError} ERR_REDLINE_PROOF
  */
 export async function measureProof(
@@ -85,9 +85,9 @@ function summarise(slices: readonly TimedBlock[], seed: number): Omit<Timing, 's
   };
 }
 
-/** Stricter than what is said of a server: advice pays if its whole interval says so. */
+/** Judges more strictly than for a server: advice pays only if its whole interval says so. */
 function judgeGain(ratio: Interval): Verdict {
-  const verdict = judge(ratio, { margin: leastGain, band: leastGain });
-  const isProved = isBeyond(ratio.low, leastGain) && isBeyond(ratio.high, leastGain);
+  const verdict = judge(ratio, { margin: minGain, band: minGain });
+  const isProved = isBeyond(ratio.low, minGain) && isBeyond(ratio.high, minGain);
   return verdict === 'changed' && !isProved ? 'unresolved' : verdict;
 }

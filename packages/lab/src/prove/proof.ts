@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { proofFile, provenRules } from '@redline/eslint-plugin';
 import { LabError } from '../errors.ts';
 
-/** A piece of advice as two functions that are given the same inputs. */
+/** A piece of advice, as two functions that take the same inputs. */
 export interface Proof {
   /** The rule's name: that of the file, or of the folder a `proof.cjs` lies in. */
   name: string;
@@ -12,7 +12,7 @@ export interface Proof {
   before: string;
   after: string;
   changesResult: string | undefined;
-  /** Major version of Node the code needs, when it needs one. */
+  /** Major version of Node that the code needs, if any. */
   since: number | undefined;
 }
 
@@ -42,12 +42,14 @@ export function loadProof(name: string): Proof {
   };
 }
 
-/** Where the evidence of a proof lies that is kept with it: `evidence.json` beside `proof.cjs`, `idea.json` beside `idea.cjs`. */
+/**
+ * Returns the file of the evidence that is kept with a proof: `evidence.json` beside `proof.cjs`, `idea.json` beside `idea.cjs`.
+ */
 export function evidenceBeside({ file }: Proof): string {
   return join(dirname(file), `${isInItsFolder(file) ? 'evidence' : stemOf(file)}.json`);
 }
 
-/** A rule of the plugin, or one's own in the same form: a folder with its name. */
+/** Returns true for a rule of the plugin, or a user's own in the same form: a folder with its name. */
 function isInItsFolder(file: string): boolean {
   return basename(file) === 'proof.cjs';
 }
@@ -75,7 +77,7 @@ function requireProof(file: string): { changesResult?: string; since?: number } 
   return loaded;
 }
 
-/** The code under `// before` or `// after`, without the wiring; the file whole where it is not so marked. */
+/** Returns the code under `// before` or `// after`, without the wiring; the whole file if it is not marked. */
 function section(source: string, name: string): string {
   const found = new RegExp(`^// ${name}\\n([^]*?)(?=^// (?:before|after|inputs)$|$(?![^]))`, 'm');
   const code = found.exec(source)?.[1] ?? source;

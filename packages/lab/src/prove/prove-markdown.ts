@@ -4,7 +4,7 @@ import { bold, code, escaped, heading, markdownOf, table } from '../report/markd
 import { duration, proveFigures } from './prove-rows.ts';
 import { WORDS } from '../report/reading.ts';
 
-/** A row for each rule on each Node. */
+/** Renders a row for each rule on each Node. */
 export function proveMarkdown(result: ProveResult): string {
   const rows = proveFigures(result).rows.map(({ rule, node, measured, skipped }) => {
     const name = `${code(rule.rule)}${rule.changesResult === undefined ? '' : ', changes the result'}`;

@@ -11,7 +11,7 @@ import type { Section } from '../report/section.ts';
 import { STACK, stackedTable } from '../report/style.ts';
 import { dateOf, verdictWord } from '../report/words.ts';
 
-/** The report of `redline prove` as one self-contained file. Raw blocks stay in the JSON. */
+/** Renders the report of `redline prove` as one self-contained file. Raw blocks stay in the JSON. */
 export function renderProveHtml(result: ProveResult): string {
   const figures = proveFigures(result);
   const title =

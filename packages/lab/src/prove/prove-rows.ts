@@ -7,7 +7,7 @@ import { bandEdges, type Estimate, readingOf } from '../report/reading.ts';
 export interface ProveRow {
   rule: ProvenRule;
   node: string;
-  /** Why it was not measured. */
+  /** The reason why it was not measured. */
   skipped?: string;
   measured?: { runtime: ProvenRuntime; gain: Estimate; text: ColumnText };
 }
@@ -32,13 +32,13 @@ export function proveFigures(result: ProveResult): ProveFigures {
   return { rows, band, axis: logAxis([...values, band.low, band.high]) };
 }
 
-/** Ratios from 0.2 to 100 in one column: three digits each, rather than one number of decimals for all. */
+/** Formats ratios from 0.2 to 100 in one column: three digits each, rather than one number of decimals for all. */
 export function ratioText(gain: Estimate): ColumnText {
   const decimals = gain.high < 10 ? 2 : gain.high < 100 ? 1 : 0;
   return { value: fixed(gain.value, decimals), pad: '', range: range(gain, decimals) };
 }
 
-/** Nanoseconds a call, or µs from a thousand on. */
+/** Formats nanoseconds per call, or µs from a thousand on. */
 export function duration(nanos: number): string {
   if (nanos >= 1_000) return `${fixed(nanos / 1_000, nanos >= 10_000 ? 0 : 1)} µs`;
   return `${fixed(nanos, nanos < 10 ? 1 : 0)} ns`;

@@ -10,9 +10,9 @@ import { WORDS } from '../report/reading.ts';
 import type { TerminalOptions } from '../report/terminal-options.ts';
 import { axisLine, plotLine } from '../report/terminal-plot.ts';
 
-const leastPlot = 10;
+const minPlotWidth = 10;
 
-/** The report of `redline prove` for people in a terminal. */
+/** Renders the report of `redline prove` for a terminal. */
 export function renderProveTerminal(
   result: ProveResult,
   options: TerminalOptions & { evidence: string },
@@ -60,7 +60,7 @@ function table(result: ProveResult, { width, glyphs, colour }: Canvas): string[]
   const { rows, axis } = proveFigures(result);
   const rangeWidth = Math.max(13, widest(rows.map(({ measured }) => measured?.text.range ?? '')));
   const rest = 14 + 1 + 6 + 2 + 2 + rangeWidth + 2 + 12;
-  const plotWidth = width - rest < leastPlot ? 0 : width - rest;
+  const plotWidth = width - rest < minPlotWidth ? 0 : width - rest;
   const line = lineOf({
     name: { width: 14, gap: 0 },
     ratio: { width: 6, gap: 1, align: 'right' },

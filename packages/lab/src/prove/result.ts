@@ -3,7 +3,7 @@ import type { MachineFacts } from '../figures.ts';
 import type { ProvePrecision, TimedBlock } from './measure.ts';
 import type { RunFacts } from '../report/run-facts.ts';
 
-/** What `redline prove` leaves behind: its JSON, and the only thing its reports are drawn from. */
+/** The result of `redline prove`: its JSON, and the only input of its reports. */
 export interface ProveResult extends RunFacts {
   schema: 1;
   command: 'prove';
@@ -18,7 +18,7 @@ export interface ProvenRule {
   rule: string;
   before: string;
   after: string;
-  /** How the results of the two differ. Absent when they were found equal on all inputs. */
+  /** Difference between the two results. Absent if they were found equal on all inputs. */
   changesResult?: string;
   runtimes: (ProvenRuntime | SkippedRuntime)[];
 }
@@ -30,7 +30,7 @@ export interface ProvenRuntime extends Measurement {
 
 export interface SkippedRuntime {
   node: string;
-  /** Why, in one sentence. */
+  /** The reason, in one sentence. */
   skipped: string;
 }
 

@@ -8,13 +8,13 @@ import type { ProvenRule, ProvenRuntime, SkippedRuntime } from './result.ts';
 import { majorOfVersion, v8Of } from './runtime-version.ts';
 
 export interface ProveListener {
-  /** A rule is about to be timed on a runtime; `done` of `all` are behind. */
+  /** Called before a rule is timed on a runtime; `done` of `all` are complete. */
   next(rule: string, node: string, done: number, all: number): void;
-  /** All runtimes of a rule are done. */
+  /** Called when all runtimes of a rule are done. */
   proved(rule: ProvenRule): Promise<void>;
 }
 
-/** What is timed, where, and how precisely. */
+/** The proofs to time, the runtimes, and the precision. */
 export interface ProvePlan {
   proofs: readonly Proof[];
   runtimes: readonly Runtime[];
@@ -22,7 +22,7 @@ export interface ProvePlan {
   machine: MachineFacts;
 }
 
-/** Every proof on every runtime, one after the other: nothing else may run while something is timed. */
+/** Runs every proof on every runtime, one after the other: nothing else may run while something is timed. */
 export async function runProve(
   plan: ProvePlan,
   listener: ProveListener,

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import type { Runtime } from '../runtimes/cache.ts';
 
-/** The Node that runs this. */
+/** The Node that runs this process. */
 export const nodeInUse: Runtime = {
   kind: 'node',
   version: process.versions.node,

@@ -10,16 +10,16 @@ export interface Axis {
   from: number;
   to: number;
   ticks: Tick[];
-  /** Place on the axis, 0 at its start and 1 at its end; beyond both for values that lie outside. */
+  /** Returns the position on the axis, 0 at its start and 1 at its end; outside 0 to 1 for values beyond the axis. */
   at(value: number): number;
 }
 
-/** Narrower than this and noise would look like a result. */
-const LEAST_LOG_SPAN = Math.log(1.25);
+/** Min span: on a narrower axis, noise would look like a result. */
+const MIN_LOG_SPAN = Math.log(1.25);
 const LOG_PADDING = 0.04;
-const LEAST_TICKS = 3;
-const MOST_TICKS = 6;
-/** Of the narrowest plot, with the size of its labels and the space between two of them. */
+const MIN_TICKS = 3;
+const MAX_TICKS = 6;
+/** Width of the narrowest plot, font size of its labels, and min gap between two labels. */
 const PLOT_PIXELS = 150;
 const LABEL_PIXELS = 12;
 const LABEL_SPACE = 6;
@@ -27,12 +27,12 @@ const LABEL_SPACE = 6;
 const LINEAR_STEPS = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 const LOG_FAMILIES = [[1, 1.5, 2, 3, 5, 7], [1, 2, 5], [1, 3], [1]];
 
-/** For ratios: 0.5 × and 2 × are equally far from 1, and 1 is always on the axis. */
+/** Returns an axis for ratios: 0.5 × and 2 × are equally far from 1, and 1 is always on the axis. */
 export function logAxis(values: readonly number[]): Axis {
   const usable = [1, ...values].filter((value) => Number.isFinite(value) && value > 0);
   let low = Math.log(Math.min(...usable));
   let high = Math.log(Math.max(...usable));
-  const missing = Math.max(0, LEAST_LOG_SPAN - (high - low)) / 2;
+  const missing = Math.max(0, MIN_LOG_SPAN - (high - low)) / 2;
   low -= missing;
   high += missing;
   const padding = (high - low) * LOG_PADDING;
@@ -44,7 +44,7 @@ export function logAxis(values: readonly number[]): Axis {
   return { from, to, at, ticks: logTicks(from, to, at).map(toTick) };
 }
 
-/** For bars: from zero, ends on a tick. */
+/** Returns an axis for bars, which starts at zero and ends on a tick. */
 export function linearAxis(values: readonly number[]): Axis {
   const max = Math.max(0, ...values.filter(Number.isFinite)) || 1;
   const step = linearStep(max);
@@ -60,8 +60,8 @@ function linearStep(max: number): number {
   for (const factor of [0.1, 0.2, 0.25, 0.5, 1, 2, 2.5, 5]) {
     const candidate = tidy(magnitude * factor);
     const count = Math.ceil(max / candidate - 1e-9);
-    if (count >= MOST_TICKS) continue;
-    if (count + 1 < LEAST_TICKS) break;
+    if (count >= MAX_TICKS) continue;
+    if (count + 1 < MIN_TICKS) break;
     step = candidate;
     const last = textWidth(toTick(count * step).label) * LABEL_PIXELS;
     // The last label ends with the axis instead of being centred on it.
@@ -83,14 +83,14 @@ function logTicks(from: number, to: number, at: (value: number) => number): numb
   let best: number[] = [];
   let bestScore = -Infinity;
   for (const ticks of candidates) {
-    if (ticks.length < LEAST_TICKS || ticks.length > MOST_TICKS) continue;
+    if (ticks.length < MIN_TICKS || ticks.length > MAX_TICKS) continue;
     const gaps = ticks.slice(1).map((value, index) => at(value) - at(ticks[index] ?? value));
-    // Even ticks read best, then more of them; an axis of ratios without its 1 hardly reads at all, and labels that touch are worse still.
+    // Even spacing reads best, then more ticks; a ratio axis without 1 is hard to read, and overlapping labels are worse still.
     const score =
       (fits(ticks, gaps) ? 20 : 0) +
       (ticks.includes(1) ? 10 : 0) +
       Math.min(...gaps) / Math.max(...gaps) +
-      ticks.length / MOST_TICKS;
+      ticks.length / MAX_TICKS;
     if (score > bestScore) [best, bestScore] = [ticks, score];
   }
   return best.length > 0
@@ -133,7 +133,7 @@ function tidy(value: number): number {
   return Number(value.toPrecision(9));
 }
 
-/** What lies beyond an axis is drawn at its end. */
+/** Moves values beyond either end of the axis to that end. */
 export function clamp(fraction: number): number {
   return Math.min(1, Math.max(0, fraction));
 }

@@ -1,6 +1,6 @@
 import type { Glyphs } from './glyphs.ts';
 
-/** What is printed at last: blocks of lines with an empty line between them. A block without lines is left out. */
+/** Joins blocks of lines with an empty line between them. Blocks without lines are left out. */
 export function blocksText(blocks: readonly (readonly string[])[], glyphs: Glyphs): string {
   return blocks
     .filter((lines) => lines.length > 0)

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Reading } from './reading.ts';
 
-/** NO_COLOR and FORCE_COLOR are obeyed, in that order; otherwise colour is for terminals that can show it. */
+/** Obeys NO_COLOR and FORCE_COLOR, in that order; otherwise returns true for terminals that can show colour. */
 export function usesColour(
   stream: { isTTY?: boolean | undefined },
   environment: NodeJS.ProcessEnv = process.env,
@@ -12,7 +12,9 @@ export function usesColour(
   return stream.isTTY === true && environment['TERM'] !== 'dumb';
 }
 
-/** Whether box-drawing and marks will show: a UTF-8 locale, or a Windows terminal that is not the old console. */
+/**
+ * True if the terminal can show box-drawing characters and marks: a UTF-8 locale, or a Windows terminal other than the old console.
+ */
 export function usesUnicode(
   environment: NodeJS.ProcessEnv = process.env,
   platform: NodeJS.Platform = process.platform,
@@ -22,11 +24,11 @@ export function usesUnicode(
   }
   if (environment['TERM'] === 'linux') return false;
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'];
-  // No locale at all is what containers have, and those are read through terminals that know UTF-8.
+  // Containers usually set no locale, and are read through terminals that support UTF-8.
   return !locale || /utf-?8/i.test(locale);
 }
 
-/** Only ▲ ▼ and their word are coloured: blue and yellow, which all common forms of colour blindness tell apart. */
+/** Colours only ▲ ▼ and their word: blue and yellow, which all common forms of colour blindness tell apart. */
 export function paint(text: string, reading: Reading, colour: boolean): string {
   if (!colour || (reading !== 'better' && reading !== 'worse')) return text;
   return styleText(reading === 'better' ? 'blue' : 'yellow', text, { validateStream: false });

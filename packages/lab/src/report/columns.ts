@@ -1,13 +1,13 @@
-/** What tables are drawn for at least; in a terminal that is narrower still, their lines break. */
-const leastWidth = 60;
+/** Min table width; in a narrower terminal, lines wrap. */
+const minWidth = 60;
 const usualWidth = 80;
 
-/** The whole width of a terminal; that of a file is the usual one. */
+/** Uses the full width of a terminal, and the usual width for a file. */
 export function tableWidth(terminalWidth: number | undefined): number {
-  return Math.max(leastWidth, terminalWidth ?? usualWidth);
+  return Math.max(minWidth, terminalWidth ?? usualWidth);
 }
 
-/** A name too long for its column gets lines of its own: cut, two of them might read the same. */
+/** Gives a name too long for its column lines of its own: two truncated names might look identical. */
 export function named(
   name: string,
   nameWidth: number,
@@ -17,7 +17,7 @@ export function named(
   return widthOf(name) <= nameWidth ? [cells(name)] : [...wrap(name, width), cells('')];
 }
 
-/** Width as a terminal counts it, for text without wide characters. */
+/** Returns the width in terminal columns, for text without wide characters. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const _ of text) width++;
@@ -33,15 +33,15 @@ export function right(text: string, width: number): string {
 }
 
 export interface Column {
-  /** A cell that is wider keeps its width. */
+  /** Wider cells are not truncated. */
   readonly width: number;
   /** @default 'left' */
   readonly align?: 'left' | 'right';
-  /** Spaces before it. @default 2 */
+  /** Number of spaces before the column. @default 2 */
   readonly gap?: number;
 }
 
-/** Writes the lines of a table from named cells. Columns stand in the order they are given in. */
+/** Returns a function that formats named cells as a table line. Columns keep the order in which they are given. */
 export function lineOf<Name extends string>(
   columns: Readonly<Record<Name, Column>>,
 ): (cells: Readonly<Record<Name, string>>) => string {
@@ -55,17 +55,48 @@ export function lineOf<Name extends string>(
       .join('');
 }
 
-/** Cut at the end, which is said by the last character. */
+/** Truncates at the end, marked with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   return `${[...text].slice(0, Math.max(0, width - 1)).join('')}…`;
+}
+
+/**
+ * Truncates the names of one column to a width: at the end, or in the middle if another name starts alike, to keep the
+ * distinguishing part. Names that would still be identical are kept in full.
+ */
+export function cutApart(names: readonly string[], width: number): string[] {
+  const cuts = names.map((name) => {
+    const start = name.slice(0, Math.ceil(width / 2));
+    const alike = names.filter((other) => other !== name && other.startsWith(start));
+    if (alike.length === 0) return cut(name, width);
+    const same = Math.max(...alike.map((other) => sameStart(name, other)));
+    const tail = Math.max(Math.floor((width - 1) / 2), widthOf(name.slice(same)));
+    return cutMiddle(name, width, Math.min(tail, width - 4));
+  });
+  return cuts.map((text, index) =>
+    cuts.some((other, at) => other === text && names[at] !== names[index]) ? names[index]! : text,
+  );
+}
+
+function sameStart(one: string, other: string): number {
+  let at = 0;
+  while (at < one.length && one[at] === other[at]) at++;
+  return at;
+}
+
+/** @param tail Number of characters kept from the end. */
+function cutMiddle(text: string, width: number, tail: number): string {
+  const characters = [...text];
+  if (characters.length <= width || tail < 1) return cut(text, width);
+  return `${characters.slice(0, width - 1 - tail).join('')}…${characters.slice(-tail).join('')}`;
 }
 
 export function widest(texts: readonly string[]): number {
   return Math.max(0, ...texts.map(widthOf));
 }
 
-/** Two texts at the two ends of a line; the second goes below when they do not fit. */
+/** Puts two texts at the two ends of a line; the second goes below if they do not fit. */
 export function ends(start: string, end: string, width: number): string[] {
   const gap = width - widthOf(start) - widthOf(end);
   if (gap >= 2) return [start + ' '.repeat(gap) + end];

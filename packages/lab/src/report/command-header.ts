@@ -8,8 +8,8 @@ export interface CommandFacts extends RunFacts {
 }
 
 /**
- * Page one of a command that compares nothing: what was run, what a reader must know, what was found, on what machine.
- * @param resolution The smallest difference that can be detected, if that was measured.
+ * Renders the page header of a command that compares nothing: command, warnings, findings and machine.
+ * @param resolution Smallest detectable difference, if that was measured.
  */
 export function commandHeader(
   { redlineVersion, startedAt, runId, title, invocation, warnings }: CommandFacts,
@@ -24,7 +24,7 @@ export function commandHeader(
 ${lead}${warningList(warnings)}${findingList(findings)}${entries.length > 0 && factList(entries)}`;
 }
 
-/** A word in the margin, and a sentence. */
+/** One word in the margin, and a sentence. */
 export interface Finding {
   word: string | Markup;
   text: string | Markup;
@@ -40,7 +40,7 @@ function warningList(warnings: readonly string[]): Markup | undefined {
   return markup`<ul class="find warn" aria-label="Warnings">${warnings.map((warning) => markup`<li><span>warning</span><span>${warning}</span></li>`)}</ul>`;
 }
 
-/** The machine and the load: what the figures hang on. */
+/** Lists the machine and the load, which the figures depend on. */
 export function factList(entries: readonly [name: string, value: string][]): Markup {
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

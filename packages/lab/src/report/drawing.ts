@@ -1,4 +1,4 @@
-/** What the pictures of reports are drawn with, for others of the same look. */
+/** Drawing functions of the reports, for other pictures in the same style. */
 export { linearAxis, logAxis, type Axis, type Tick } from './axis.ts';
 export { fixed } from './format.ts';
 export { markup, raw, type Markup } from './markup.ts';

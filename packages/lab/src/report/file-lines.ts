@@ -1,6 +1,6 @@
 import { left, widest, widthOf } from './columns.ts';
 
-/** Of a report: the page first. */
+/** Names the files of a report, the page first. */
 export function writtenFiles({ html, json }: { html?: string; json?: string } = {}): Record<
   string,
   string | undefined
@@ -9,8 +9,8 @@ export function writtenFiles({ html, json }: { html?: string; json?: string } = 
 }
 
 /**
- * The last lines of a terminal report: what was written, and where. On one line if it fits, otherwise one below the other.
- * Paths are cut nowhere: they are there to be copied.
+ * Returns the last lines of a terminal report: the files written. On one line if they fit, otherwise one per line. Paths are never
+ * truncated, so that they can be copied.
  */
 export function fileLines(
   files: Readonly<Record<string, string | undefined>>,

@@ -6,7 +6,7 @@ const FIGURE_SPACE = '\u2007';
 const POINT_SPACE = '\u2008';
 const MAX_DECIMALS = 3;
 
-/** True minus, thousands set apart by a narrow space, as many decimals as asked. */
+/** Formats with a true minus sign, narrow spaces between thousands, and the given number of decimals. */
 export function fixed(value: number, decimals = 0): string {
   if (!Number.isFinite(value)) return '–';
   const digits = Math.abs(value).toFixed(decimals);
@@ -22,8 +22,8 @@ export function signed(value: number, decimals: number): string {
 }
 
 /**
- * Decimals an interval supports: its half-width shows in the last one. Negative when not even the units do. One more where an
- * end would print as 0 without being it: whether an interval excludes 0 is what a reader looks for.
+ * Returns the number of decimals an interval supports: its half-width shows in the last one. Negative if not even the units are
+ * supported. One more if an end would print as 0 without being 0: readers look for intervals that exclude 0.
  */
 function supportedDecimals(interval: Interval): number | undefined {
   const half = (interval.high - interval.low) / 2;
@@ -34,14 +34,17 @@ function supportedDecimals(interval: Interval): number | undefined {
     : decimals;
 }
 
-/** An end prints as 0 and is not, or 1 prints inside and is outside. */
+/** True if a non-zero end prints as 0, or if 1 lies outside the interval but prints inside it. */
 function hides({ low, high }: Interval, decimals: number): boolean {
   const [printedLow, printedHigh] = [low, high].map((figure) => Number(figure.toFixed(decimals)));
   if ((low !== 0 && printedLow === 0) || (high !== 0 && printedHigh === 0)) return true;
   return (low > 1 && printedLow! <= 1) || (high < 1 && printedHigh! >= 1);
 }
 
-/** One number of decimals for a whole column: what the better quarter of its intervals supports, or more where an interval would print as a point. */
+/**
+ * Returns one number of decimals for a whole column: the number that the better quarter of its intervals supports, or more if an
+ * interval would print as a point.
+ */
 export function columnDecimals(intervals: readonly Interval[], fallback: number): number {
   const supported = intervals.map(supportedDecimals).filter((decimals) => decimals !== undefined);
   if (supported.length === 0) return fallback;
@@ -56,7 +59,7 @@ export function columnDecimals(intervals: readonly Interval[], fallback: number)
   return decimals;
 }
 
-/** Rounded to a point, or to something several times as wide. */
+/** True if rounding turns the interval into a point, or makes it several times as wide. */
 function printsWrong({ low, high }: Interval, decimals: number): boolean {
   const width = high - low;
   const printed = Number(high.toFixed(decimals)) - Number(low.toFixed(decimals));
@@ -65,15 +68,15 @@ function printsWrong({ low, high }: Interval, decimals: number): boolean {
 
 export interface ColumnText {
   value: string;
-  /** What stands in for missing decimals, so that the points stay under each other. */
+  /** Stands in for missing decimals, so that the decimal points align. */
   pad: string;
-  /** `[1.24, 1.45]`; empty where the interval is a point by definition, as the base's own ratio is. */
+  /** `[1.24, 1.45]`; empty if the interval is a point by definition, like the base's own ratio. */
   range: string;
 }
 
 /**
- * A column of estimates with the decimal points under each other.
- * A row whose interval is a hundred times coarser than the column keeps its own decimals and is padded instead.
+ * Formats a column of estimates with aligned decimal points. A row whose interval is a hundred times coarser than the column keeps
+ * its own decimals and is padded.
  */
 export function estimateColumn(intervals: readonly Interval[], fallback: number): ColumnText[] {
   const column = columnDecimals(intervals, fallback);
@@ -94,13 +97,13 @@ export function range(interval: { low: number; high: number }, decimals: number)
   return `[${fixed(interval.low, decimals)},\u00a0${fixed(interval.high, decimals)}]`;
 }
 
-/** A fraction as per cent: one decimal below ten, none above, `0.4 %`. */
+/** Formats a fraction as per cent: one decimal below ten, none above, `0.4 %`. */
 export function percent(fraction: number): string {
   const value = fraction * 100;
   return `${fixed(value, Math.abs(value) < 9.95 && !Number.isInteger(value) ? 1 : 0)}\u00a0%`;
 }
 
-/** Rounded to two digits: an extrapolation carries no more. */
+/** Rounds to two digits: an extrapolation supports no more. */
 export function about(count: number): string {
   const magnitude = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, count))) - 1);
   return fixed(Math.ceil(count / magnitude) * magnitude);

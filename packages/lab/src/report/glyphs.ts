@@ -1,6 +1,6 @@
 import type { Reading } from './reading.ts';
 
-/** What a terminal draws with. All glyphs of both sets are one column wide. */
+/** Drawing characters of a terminal. All glyphs of both sets are one column wide. */
 export interface Glyphs {
   marks: Record<Reading, string>;
   line: string;
@@ -16,7 +16,7 @@ export interface Glyphs {
   barClose: string;
   /** From one eighth to a full cell. */
   barSteps: readonly string[];
-  /** Everything that is to be printed goes through here last. */
+  /** Converts each line as the last step before printing. */
   text(line: string): string;
 }
 
@@ -34,7 +34,7 @@ const UNICODE: Glyphs = {
   barOpen: '▕',
   barClose: '▏',
   barSteps: ['▏', '▎', '▍', '▌', '▋', '▊', '▉', '█'],
-  // Narrow and figure spaces have the width of a space in a terminal, where the font has them at all.
+  // In a terminal, narrow and figure spaces are as wide as a space, if the font has them at all.
   text: (line) => line.replace(/[\u00a0\u2007\u2008\u202f]/g, ' '),
 };
 
@@ -66,7 +66,7 @@ const ASCII: Glyphs = {
   barOpen: '[',
   barClose: ']',
   barSteps: ['#'],
-  // One for one, so that columns stay where they are.
+  // One character for one, so that columns stay aligned.
   text: (line) =>
     // oxlint-disable-next-line no-control-regex
     UNICODE.text(line).replace(/[^\u0000-\u007f]/gu, (character) => PLAIN[character] ?? '?'),

@@ -1,9 +1,9 @@
-/** Markdown as pull requests and agents read it: a heading, sentences, tables. Text from outside is escaped. */
+/** Markdown for pull requests and agents: a heading, sentences, tables. Text from outside is escaped. */
 
-/** Blocks with a blank line between them. */
+/** Joins blocks with a blank line between them. */
 export function markdownOf(...blocks: readonly (string | undefined)[]): string {
   const text = blocks.filter((block) => block !== undefined && block !== '').join('\n\n');
-  // Narrow and figure spaces align columns that Markdown does not have.
+  // Narrow and figure spaces align columns; Markdown has no such columns.
   return `${text.replaceAll(/[\u00a0\u2007\u2008\u202f]/g, ' ')}\n`;
 }
 
@@ -19,17 +19,17 @@ export function list(items: readonly string[]): string {
   return items.map((item) => `- ${item}`).join('\n');
 }
 
-/** A column of words, or of figures, which stand at its right. */
+/** A column of words, or of right-aligned figures. */
 export type Column = string | { right: string };
 
-/** Cells are Markdown already. */
+/** Expects cells that are Markdown already. */
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const heads = columns.map((column) => (typeof column === 'string' ? column : column.right));
   const rules = columns.map((column) => (typeof column === 'string' ? '---' : '--:'));
   return [heads, rules, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Nothing for an empty text: two bare backticks would show. */
+/** Returns an empty string for an empty text: two bare backticks would show. */
 export function code(text: string): string {
   const safe = text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
   return safe === '' ? '' : `\`${safe}\``;

@@ -21,7 +21,7 @@ const ENTITIES: Record<string, string> = {
   "'": '&#39;',
 };
 
-// Control characters are not allowed in XML at all, so the SVG would not open with one in a variant's name.
+// XML forbids control characters: an SVG with one in a variant's name would not open.
 // oxlint-disable-next-line no-control-regex
 const UNPRINTABLE = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f\ufffe\uffff]|\p{Surrogate}/gu;
 
@@ -31,7 +31,7 @@ export function escape(text: string): string {
     .replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }
 
-/** Template tag for HTML and SVG: interpolated strings are escaped, `undefined` and `false` leave nothing behind. */
+/** Tags a template of HTML or SVG: escapes interpolated strings; `undefined` and `false` produce no output. */
 export function markup(parts: TemplateStringsArray, ...values: MarkupValue[]): Markup {
   let text = parts[0] ?? '';
   values.forEach((value, index) => {

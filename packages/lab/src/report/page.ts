@@ -5,22 +5,24 @@ import { pageScript } from './script.ts';
 import { pageStyle } from './style.ts';
 
 export interface Page {
-  /** Of the window, without the brand. */
+  /** Window title, without the brand. */
   title: string;
-  /** Title, findings and facts: what is read before any section. */
+  /** Title, findings and facts, shown before any section. */
   header: Markup;
   sections: Section[];
 }
 
-/** From here on a list of the sections saves more scrolling than it costs. */
+/** Number of sections at which a menu saves more scrolling than it costs. */
 const SECTIONS_WORTH_A_MENU = 4;
 
-// Whisker ends take the colour of their line; the arrowhead says that the line goes on.
+// Whisker ends take the colour of their line; an arrowhead means that the line continues.
 const MARKERS = raw(
   '<svg class="defs" aria-hidden="true"><marker id="cap" markerUnits="userSpaceOnUse" markerWidth="3" markerHeight="10" refX="1.5" refY="5"><path d="M1.5 1V9" stroke="context-stroke" stroke-width="1.5"/></marker><marker id="cut" orient="auto-start-reverse" markerUnits="userSpaceOnUse" markerWidth="7" markerHeight="8" refX="6" refY="4"><path d="M0 0L7 4L0 8Z" fill="context-stroke"/></marker></svg>',
 );
 
-/** One file that needs no other and can reach none: only this style and this script are allowed to act, by their hash. */
+/**
+ * Renders a single self-contained file that cannot load anything: its policy allows only this style and this script, by their hash.
+ */
 export function renderPage({ title, header, sections }: Page): string {
   const style = pageStyle + sections.map((section) => section.css ?? '').join('');
   const script = pageScript + sections.map((section) => section.script ?? '').join('');

@@ -5,7 +5,7 @@ import type { ProgressStream } from './progress.ts';
 
 const sayAfterMs = 10_000;
 
-/** What is being done, for commands without rounds: one redrawn line on a terminal, a line each elsewhere. */
+/** Shows the current phase of commands without rounds: one redrawn line on a terminal, otherwise one line per phase. */
 export class PhaseLine implements Disposable {
   readonly #stream: ProgressStream;
   readonly #live: boolean;
@@ -26,7 +26,7 @@ export class PhaseLine implements Disposable {
     ).unref();
   }
 
-  /** Makes room for what another writes. */
+  /** Clears the line before other output. */
   clear(): void {
     if (this.#live && this.#text !== '') this.#stream.write('\r\x1b[K');
     this.#text = '';
@@ -46,7 +46,7 @@ export class PhaseLine implements Disposable {
     this.clear();
   }
 
-  /** A log without a line for a minute looks like a command that hangs. */
+  /** Repeats the line: a log without output for a minute looks like a command that hangs. */
   #sayAgain(): void {
     if (this.#text === '') return;
     const elapsed = Math.round((Date.now() - this.#since) / 1_000);

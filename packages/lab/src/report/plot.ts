@@ -3,14 +3,14 @@ import type { Estimate } from './reading.ts';
 import { markup, type Markup } from './markup.ts';
 
 /**
- * Marks of one plotted cell. x in per cent and y in pixels, without a viewBox:
- * text never scales with the column and strokes never stretch.
+ * Draws the marks of one plotted cell. x is in per cent and y in pixels, without a viewBox: text never scales with the column and
+ * strokes never stretch.
  */
 export function plotCell(title: string, description: string, marks: Markup): Markup {
   return markup`<svg class="m" role="img"><title>${title}</title><desc>${description}</desc>${marks}</svg>`;
 }
 
-/** Interval as a line with caps; cut with an arrowhead where it leaves the axis. Nothing for a point. */
+/** Draws an interval as a line with caps; an arrowhead marks the end where it leaves the axis. Undefined for a point. */
 export function whisker(axis: Axis, estimate: Estimate): Markup | undefined {
   if (!(estimate.high > estimate.low)) return undefined;
   const low = axis.at(estimate.low);
@@ -23,7 +23,7 @@ export function dot(axis: Axis, estimate: Estimate): Markup {
   return markup`<circle class="${estimate.reading}" cx="${share(axis.at(estimate.value))}"/>`;
 }
 
-/** From one value to another, whichever is larger. */
+/** Draws a bar between two values, in either order. */
 export function bar(axis: Axis, from: number, estimate: Estimate): Markup {
   const ends = [axis.at(from), axis.at(estimate.value)].map(clamp) as [number, number];
   const [start, end] = ends.toSorted((a, b) => a - b) as [number, number];
@@ -31,7 +31,7 @@ export function bar(axis: Axis, from: number, estimate: Estimate): Markup {
   return markup`<rect class="${estimate.reading}"${x} width="${share(end - start)}"/>`;
 }
 
-/** Labels and ticks, for the header of a column. */
+/** Draws labels and ticks for the header of a column. */
 export function axisHeader(axis: Axis): Markup {
   const ticks = axis.ticks.map(({ value, label }) => {
     const place = axis.at(value);
@@ -42,7 +42,7 @@ export function axisHeader(axis: Axis): Markup {
   return markup`<svg class="ax" height="20" aria-hidden="true">${ticks}</svg>`;
 }
 
-/** Grid, reference line and band of no difference of a column, as one CSS background. */
+/** Draws the grid, the reference line and the band of no difference of a column as one CSS background. */
 export function plotBackground(
   axis: Axis,
   reference?: number,

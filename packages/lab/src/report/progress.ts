@@ -9,25 +9,25 @@ import { noiseText } from './words.ts';
 export interface ProgressEvent {
   round: number;
   rounds: number;
-  /** Of the whole run, 0 to 1. */
+  /** Fraction of the whole run that is done, 0 to 1. */
   fraction: number;
   variant: string;
   secondsLeft?: number;
   soFar?: { name: string; ratio: Interval };
-  /** How far the A/A control reaches by now, as fractions. */
+  /** Current interval of the A/A control, as fractions. */
   noise?: { rps: number; cpu: number };
-  /** What is being done to the variant, when it is not being measured. */
+  /** Current step for the variant while it is not being measured. */
   phase?: string;
 }
 
 export interface ProgressOptions {
   /** @default process.stderr */
   stream?: ProgressStream;
-  /** Redraw in place. @default whether the stream is a terminal */
+  /** Redraw in place. @default true if the stream is a terminal */
   live?: boolean;
-  /** @default whether the locale is UTF-8 */
+  /** @default true if the locale is UTF-8 */
   unicode?: boolean;
-  /** Elsewhere than on a terminal, the time without a line after which the last event is said again. @default 10_000 */
+  /** Without a terminal, the time without output after which the last event is repeated. @default 10_000 */
   sayAfterMs?: number;
 }
 
@@ -45,7 +45,7 @@ const CLEAR_BELOW = '\x1b[0J';
 
 const defaultSayAfterMs = 10_000;
 
-/** Two lines redrawn in place on a terminal; elsewhere one line a round, and one every ten seconds. */
+/** Shows two lines redrawn in place on a terminal; otherwise one line per round, and one every ten seconds. */
 export class Progress {
   readonly #stream: ProgressStream;
   readonly #live: boolean;
@@ -64,7 +64,7 @@ export class Progress {
     this.#ticker.unref();
   }
 
-  /** What an event does not know stays as the last one said it. */
+  /** Keeps the previous values of fields that an event omits. */
   update(event: ProgressEvent): void {
     const soFar = event.soFar ?? this.#event?.soFar;
     const noise = event.noise ?? this.#event?.noise;
@@ -77,7 +77,7 @@ export class Progress {
     this.#lastRound = event.round;
   }
 
-  /** A line that stays, e.g. a set-up step. */
+  /** Prints a line that stays, e.g. for a set-up step. */
   note(text: string): void {
     const drawn = this.#drawn;
     this.#erase();
@@ -85,7 +85,7 @@ export class Progress {
     if (drawn.length > 0) this.#draw(drawn);
   }
 
-  /** Takes the lines away and gives the cursor back. Safe to call twice, and on abort. */
+  /** Erases the lines and restores the cursor. Safe to call twice, and on abort. */
   end(): void {
     clearInterval(this.#ticker);
     if (this.#drawn.length === 0) return;
@@ -94,7 +94,7 @@ export class Progress {
     process.removeListener('exit', this.#restore);
   }
 
-  // A process that dies in the middle would leave the shell without a cursor.
+  // A process that exits while lines are drawn would leave the shell without a cursor.
   readonly #restore = (): void => {
     this.#stream.write(SHOW_CURSOR);
   };
@@ -106,7 +106,7 @@ export class Progress {
       process.once('exit', this.#restore);
     }
     this.#erase();
-    // One column less than there are: a full line would wrap, and the count of lines to go back would be wrong.
+    // One column less than available: a full line would wrap, which makes the count of lines to go back wrong.
     const width = Math.min(WIDTH, (this.#stream.columns ?? WIDTH) - 1);
     this.#drawn = lines.map((line) => cut(this.#glyphs.text(line), width).trimEnd());
     this.#stream.write(`${this.#drawn.join('\n')}\n`);

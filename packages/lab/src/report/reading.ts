@@ -1,11 +1,11 @@
 import type { Interval, Verdict } from '../figures.ts';
 
-/** A verdict as it is shown: with its direction, or withheld because the A/A control cannot vouch for it. */
+/** A verdict as displayed: with its direction, or withheld because the A/A control cannot confirm it. */
 export type Reading = 'base' | 'better' | 'worse' | 'same' | 'unresolved' | 'withheld';
 
 export interface Estimate extends Interval {
   reading: Reading;
-  /** Only when unresolved: blocks per variant that would settle it. */
+  /** Blocks per variant that would settle it; only when unresolved. */
   restartsToSettle?: number;
 }
 
@@ -25,12 +25,12 @@ export function readingOf(verdict: Verdict | 'base', ratio: Interval, trusted: b
   return verdict;
 }
 
-/** Edges of the band of no difference, as ratios: as far down as up, the way ratios count. */
+/** Returns the edges of the band of no difference, as ratios: equally far up and down on a ratio scale. */
 export function bandEdges(halfWidth: number): { low: number; high: number } {
   return { low: 1 / (1 + halfWidth), high: 1 + halfWidth };
 }
 
-/** For a reader who does not see the mark. */
+/** Describes a reading in words, for screen readers. */
 export function spokenWord(reading: Reading): string {
   return reading === 'better' || reading === 'worse' ? `changed for the ${reading}` : reading;
 }

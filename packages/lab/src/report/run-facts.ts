@@ -1,4 +1,4 @@
-/** What the JSON file of every command says of its run. */
+/** Facts about its run in the JSON file of every command. */
 export interface RunFacts {
   /** Command line as typed, e.g. `redline ladder redline.config.ts --quick`. */
   invocation: string;

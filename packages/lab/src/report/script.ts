@@ -1,6 +1,6 @@
 /**
- * Theme button, one tooltip for pointer and keyboard, one Tab stop per chart with arrows inside.
- * Without it the page loses comfort and no figure. A section marks its chart with `data-rove` and its marks with `svg.m`.
+ * Theme button, one tooltip for pointer and keyboard, one Tab stop per chart with arrow keys inside. Without the script the page
+ * loses convenience but no figures. A section marks its chart with `data-rove` and its marks with `svg.m`.
  */
 export const pageScript: string = `(()=>{
 const root=document.documentElement,tip=document.querySelector('#tip'),button=document.querySelector('#theme');

@@ -1,13 +1,13 @@
 import type { Markup } from './markup.ts';
 
-/** A part of a page. A command adds one for each question it answers. */
+/** A part of a page. A command adds one for each question it covers. */
 export interface Section {
-  /** Anchor, and scope of its styles. */
+  /** Anchor, and scope of the section's styles. */
   id: string;
   heading: string;
   body: Markup;
-  /** Rules only this section needs, `:root{--…}` of its plots included. */
+  /** Rules that only this section needs, including `:root{--…}` of its plots. */
   css?: string;
-  /** What only this section does, as one statement. It runs after the page's own. */
+  /** Script of this section, as one statement. It runs after the page's own. */
   script?: string;
 }

@@ -1,6 +1,6 @@
 import { ADAPTIVE_COLOURS, MONO, SANS } from './tokens.ts';
 
-/** What every page shares: type, header, facts, tables, plots, tooltip, print. Sections bring their own rules. */
+/** Styles that all pages share: type, header, facts, tables, plots, tooltip, print. Sections bring their own rules. */
 export const pageStyle: string = `:root{color-scheme:light dark;${ADAPTIVE_COLOURS};
 --sans:${SANS};--mono:${MONO};
 --f0:12px;--f1:13px;--f2:15px;--f3:20px;--s1:4px;--s2:8px;--s3:16px;--s4:24px;--s5:40px}
@@ -63,10 +63,10 @@ td:not(.n):has(>.v)>small{padding-left:15px}
 @media(forced-colors:active){.m rect{forced-color-adjust:none}}
 `;
 
-/** Up to this width the rows of a wide table stack. */
+/** Max width at which the rows of a wide table stack. */
 export const STACK: string = '@media screen and (max-width:1100px)';
 
-/** What every stacked table has in common; the section places the cells. */
+/** Rules that all stacked tables share; the section places the cells. */
 export const stackedTable = (id: string): string =>
   `#${id} :is(table,thead,tbody){display:block}#${id} .unit{display:inline}#${id} colgroup{display:none}
 #${id} tr{display:grid;grid-template-columns:repeat(12,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}

@@ -3,6 +3,6 @@ export interface TerminalOptions {
   width?: number;
   colour: boolean;
   unicode: boolean;
-  /** Named in the last lines. */
+  /** Listed in the last lines. */
   files?: { html?: string; json?: string };
 }

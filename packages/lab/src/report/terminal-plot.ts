@@ -3,7 +3,7 @@ import { widthOf } from './columns.ts';
 import type { Glyphs } from './glyphs.ts';
 import type { Estimate } from './reading.ts';
 
-/** `├─●─┤` at its place on the axis, over the line of the base. */
+/** Draws `├─●─┤` at its place on the axis, over the line of the base. */
 export function plotLine(axis: Axis, estimate: Estimate, width: number, glyphs: Glyphs): string {
   const cells = Array.from({ length: width }, () => ' ');
   const cell = (value: number): number => Math.round(axis.at(value) * (width - 1));
@@ -17,7 +17,7 @@ export function plotLine(axis: Axis, estimate: Estimate, width: number, glyphs: 
   return cells.join('');
 }
 
-/** Labels of the axis, each centred over its cell; one that would touch its neighbour is left out, 1 never is. */
+/** Draws the axis labels, each centred over its cell; a label that would touch its neighbour is left out, except 1. */
 export function axisLine(axis: Axis, width: number): string {
   const cells = Array.from({ length: width }, () => ' ');
   const ordered = axis.ticks.toSorted((a, b) => Number(b.value === 1) - Number(a.value === 1));

@@ -1,20 +1,20 @@
-/** Advance widths of DejaVu Sans in em: the widest of the faces a page may be shown in. */
+/** Advance widths of DejaVu Sans in em: the widest of the fonts a page may be shown in. */
 const DIGIT = 0.64;
 const LETTER = 0.62;
 const CAPITAL = 0.7;
 const SIGN = 0.84;
 const NARROW = 0.4;
-/** What semibold adds where it falls back to bold. */
+/** Width factor of semibold where it falls back to bold. */
 const BOLD = 1.1;
 
-/** Width in em, rather too wide than too narrow: nobody can measure text before it is shown. */
+/** Estimates the width in em, too wide rather than too narrow: text cannot be measured before it is shown. */
 export function textWidth(text: string, bold = false): number {
   let width = 0;
   for (const character of text) width += characterWidth(character);
   return bold ? width * BOLD : width;
 }
 
-/** Lines of at most this many em. What does not fit the last line is cut with an ellipsis. */
+/** Wraps to lines of at most this many em. Text that does not fit the last line is cut with an ellipsis. */
 export function fitText(text: string, maxWidth: number, maxLines: number, bold = false): string[] {
   const lines: string[] = [];
   let line = '';

@@ -1,4 +1,4 @@
-/** Every colour of every output: light, then dark. */
+/** All colours of all outputs: light, then dark. */
 const COLOURS = {
   bg: ['#ffffff', '#131619'],
   soft: ['#f5f6f8', '#1b1f23'],
@@ -34,7 +34,7 @@ export const ADAPTIVE_COLOURS: string = Object.entries(COLOURS)
   .map(([name, [light, dark]]) => `--${name}:light-dark(${light},${dark})`)
   .join(';');
 
-/** For places where `light-dark()` is not safe to rely on. */
+/** Returns the colours of one theme, for places where `light-dark()` is not safe to rely on. */
 export function coloursOf(theme: Theme): string {
   const index = theme === 'light' ? 0 : 1;
   return Object.entries(COLOURS)

@@ -3,7 +3,7 @@ import { about, type ColumnText, fixed, percent, range } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { type Estimate, type Reading, WORDS } from './reading.ts';
 
-/** The verdict word with its mark; the mark itself comes from the style sheet, so that it is not read aloud. */
+/** Renders the verdict word; its mark comes from the style sheet, so that screen readers do not read it. */
 export function verdictWord(
   reading: Reading | 'skip',
   word: string = reading === 'skip' ? 'skipped' : WORDS[reading],
@@ -11,25 +11,25 @@ export function verdictWord(
   return markup`<span class="v ${reading}">${word}</span>`;
 }
 
-/** A figure of a column; the filler goes where there is no column. */
+/** Renders a figure of a column; the padding only applies in a column. */
 export function padded(text: ColumnText | undefined): Markup {
   return markup`${text?.value}${text?.pad ? markup`<span class="pad">${text.pad}</span>` : undefined}`;
 }
 
-export function settleHint(estimate: Estimate): string | undefined {
+export function restartsHint(estimate: Estimate): string | undefined {
   const { reading, restartsToSettle } = estimate;
   if (reading !== 'unresolved' || restartsToSettle === undefined) return undefined;
   return `≈\u00a0${about(restartsToSettle)}\u00a0restarts`;
 }
 
-/** `33.1 µs less CPU per request [32.0, 34.1]`. */
+/** Formats `33.1 µs less CPU per request [32.0, 34.1]`. */
 export function savedWords(saved: Interval, decimals: number, what: string): string {
   const less = saved.value >= 0;
   const size = less ? saved : { value: -saved.value, low: -saved.high, high: -saved.low };
   return `${fixed(size.value, decimals)}\u00a0µs ${less ? 'less' : 'more'} ${what} ${range(size, decimals)}`;
 }
 
-/** For what is not settled: both ends and no middle, `2.8 µs less to 1.1 µs more`. */
+/** Formats an unresolved difference: both ends and no middle, `2.8 µs less to 1.1 µs more`. */
 export function spanWords(saved: Interval, decimals: number): string {
   const end = (value: number): string =>
     `${fixed(Math.abs(value), decimals)}\u00a0µs ${value >= 0 ? 'less' : 'more'}`;
@@ -40,7 +40,7 @@ export function title(name: string, note: string | undefined): string {
   return note === undefined || note === '' ? name : `${name}, ${note}`;
 }
 
-/** `2026-11-20 10:52 UTC`. */
+/** Formats `2026-11-20 10:52 UTC`. */
 export function dateOf(startedAt: string): string {
   const time = new Date(startedAt);
   if (Number.isNaN(time.getTime())) return startedAt;

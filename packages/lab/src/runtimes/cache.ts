@@ -6,37 +6,37 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { compareVersions, type RuntimeKind, type RuntimeSpec, satisfies } from './spec.ts';
 
-/** A runtime that is there. */
+/** A runtime available on this machine. */
 export interface Runtime {
   kind: RuntimeKind;
   /** e.g. `10.24.1` */
   version: string;
-  /** Absolute path of the program. */
+  /** Absolute path of the executable. */
   file: string;
 }
 
-/** Beside each program: what it was when npm had checked it. */
+/** Stored next to each executable: its state when npm had verified it. */
 export interface Receipt {
   version: string;
-  /** The program, from the runtime's folder. */
+  /** Path of the executable, relative to the runtime's folder. */
   program: string;
-  /** Of the tarball, as the registry promised and npm checked it. */
+  /** Integrity of the tarball, as promised by the registry and checked by npm. */
   integrity: string;
   bytes: number;
-  /** Of the program, hex. */
+  /** Hash of the executable, hex. */
   sha256: string;
 }
 
 export const receiptName = 'redline-runtime.json';
 
-/** `REDLINE_CACHE`, or `redline` in the user's cache folder. */
+/** Returns `REDLINE_CACHE`, or `redline` in the user's cache folder. */
 export function cacheFolder(environment: NodeJS.ProcessEnv = process.env): string {
   const own = environment['REDLINE_CACHE'];
   if (own) return join(own, 'runtimes');
   return join(environment['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'redline', 'runtimes');
 }
 
-/** The newest that is cached and satisfies the range. One that changed since it was fetched does not count. */
+/** Returns the newest cached runtime that satisfies the range. Skips one that was modified since it was fetched. */
 export async function findCached(
   { kind, range }: RuntimeSpec,
   folder: string = cacheFolder(),

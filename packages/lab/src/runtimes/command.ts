@@ -70,7 +70,7 @@ async function run(asked: Asked, options: RuntimesOptions, context: CommandConte
   });
 }
 
-/** A runtime of the default list that cannot be fetched is a note; one that was named ends the run. */
+/** Notes a runtime of the default list that cannot be fetched; fails the run for one that was named. */
 async function obtainAll(
   specs: readonly RuntimeSpec[],
   options: RuntimesOptions,
@@ -97,7 +97,7 @@ async function obtainAll(
   return { found, missing };
 }
 
-/** `--only 24.1,24.2` gives two of one name. */
+/** Makes names distinct: `--only 24.1,24.2` gives two of the same name. */
 function uniqueNames<Variant extends { name: string; note: string | undefined }>(
   variants: readonly Variant[],
 ): Variant[] {

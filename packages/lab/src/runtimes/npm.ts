@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { LabError } from '../errors.ts';
 
 /**
- * Runs npm: the user's registry, proxy and credentials are in its configuration, and it checks each tarball against
- * the integrity its registry promises.
+ * Runs npm: its configuration holds the user's registry, proxy and credentials, and it checks each tarball against the integrity
+ * its registry promises.
  * @throws {NpmFailure} with npm's own code, e.g. `E404`, `ETARGET`
  */
 export function npm(args: readonly string[], signal: AbortSignal): Promise<string> {

@@ -21,15 +21,15 @@ export interface ObtainOptions {
   signal: AbortSignal;
   /** @default `REDLINE_CACHE`, or `~/.cache/redline/runtimes` */
   folder?: string;
-  /** Ask npm for the newest of the range, although an older one is cached. @default false */
+  /** Ask npm for the newest version of the range even if an older one is cached. @default false */
   refresh?: boolean;
-  /** Told about once a second while npm fetches. */
+  /** Called about once a second while npm fetches. */
   onProgress?: (text: string) => void;
 }
 
 /**
- * The runtime, from the cache or fetched into it by npm. What was fetched is run once before it is believed, and its
- * hash is checked each time it is taken from the cache.
+ * Returns the runtime from the cache, or fetches it with npm. A fetched executable is run once before it is accepted, and its hash
+ * is checked each time it is taken from the cache.
  * @throws {LabError} ERR_REDLINE_RUNTIME_UNKNOWN when the version does not exist, ERR_REDLINE_RUNTIME when it cannot be fetched
  * @example
  * const { file } = await obtainRuntime(parseRuntime('node@10'), { signal });
@@ -48,15 +48,15 @@ async function fetchRuntime(
   const source = packageOf(spec.kind);
   const wanted = `${source.name}@${spec.range}`;
   await mkdir(folder, { recursive: true });
-  // Beside its place in the cache: a rename there is all or nothing, also with a second redline at the same work.
+  // On the same file system as its final place: the rename is atomic, even with a second redline fetching the same version.
   const home = await mkdtemp(join(folder, '.fetching-'));
   const startedAt = Date.now();
-  const tell = (): void =>
+  const report = (): void =>
     onProgress(
       `fetching ${formatRuntime(spec)}, ${Math.round((Date.now() - startedAt) / 1_000)} s`,
     );
-  tell();
-  const ticker = setInterval(tell, 1_000);
+  report();
+  const ticker = setInterval(report, 1_000);
   try {
     await npm(
       ['install', wanted, '--prefix', home, '--no-package-lock', '--ignore-scripts', '--no-audit'],
@@ -96,7 +96,7 @@ async function writeReceipt(home: string, source: RuntimePackage): Promise<Recei
   return receipt;
 }
 
-/** A binary for another libc or a newer CPU is only found out by running it. */
+/** Runs the executable once: only that reveals one built for another libc or a newer CPU. */
 async function requireRuns(spec: RuntimeSpec, file: string, signal: AbortSignal): Promise<void> {
   try {
     await run(file, ['--version'], { signal, timeout: 30_000 });
@@ -141,7 +141,7 @@ async function knownVersions(source: RuntimePackage, signal: AbortSignal): Promi
   }
 }
 
-/** The majors there are; within one that exists, its newest. */
+/** Lists the available majors; within an existing major, its newest version. */
 function hintOf(known: readonly string[], range: string): string {
   const sorted = known.toSorted(compareVersions);
   const newest = sorted.at(-1);

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { LabError } from '../errors.ts';
 import type { RuntimeKind } from './spec.ts';
 
-/** Where npm keeps the program of a runtime. */
+/** The npm package that holds the executable of a runtime. */
 export interface RuntimePackage {
   name: string;
-  /** The program, from the package's root. */
+  /** Path of the executable, relative to the package's root. */
   program: string;
 }
 
@@ -16,8 +16,8 @@ const systems = {
 } as const;
 
 /**
- * The package with the program for this system. These packages hold one ready binary and no install script.
- * @throws {LabError} ERR_REDLINE_RUNTIME where nobody publishes one
+ * Returns the package with the executable for this system. These packages hold one prebuilt binary and no install script.
+ * @throws {LabError} ERR_REDLINE_RUNTIME if none is published
  */
 export function packageOf(
   kind: RuntimeKind,

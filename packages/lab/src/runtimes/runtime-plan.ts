@@ -4,7 +4,7 @@ import { isNode } from '../profile/instrument.ts';
 import type { Runtime } from './cache.ts';
 import type { RuntimeKind } from './spec.ts';
 
-/** What is measured where nothing is named: each line of Node that was supported for long, then the others. */
+/** Runtimes measured by default: each line of Node with long-term support, then the others. */
 export const defaultRuntimes: readonly string[] = [
   ...['6', '8', '10', '12', '14', '16', '18', '20', '22', '24', '26'].map(
     (major) => `node@${major}`,
@@ -13,7 +13,7 @@ export const defaultRuntimes: readonly string[] = [
   'deno',
 ];
 
-/** A variant of a config, run by another runtime. */
+/** Returns a variant of a config that another runtime runs. */
 export function variantOn(variant: PlannedVariant, runtime: Runtime): PlannedVariant {
   const [program, ...args] = variant.command;
   if (!isNode(program!)) {
@@ -28,23 +28,27 @@ export function variantOn(variant: PlannedVariant, runtime: Runtime): PlannedVar
     name,
     note,
     beside: false,
+    over: undefined,
     port: undefined,
     command: [runtime.file, ...runtimeArguments(runtime.kind), ...args],
   };
 }
 
-/** Deno asks before it lets a program listen or read, and takes a `.js` for a module if it is not told to look. */
+/**
+ * Returns the arguments of a runtime. Deno prompts before a program may listen or read, and takes a `.js` file for a module unless
+ * told to detect CommonJS.
+ */
 function runtimeArguments(kind: RuntimeKind): string[] {
   return kind === 'deno' ? ['run', '--allow-all', '--quiet', '--unstable-detect-cjs'] : [];
 }
 
-/** `node 10`, with the whole version beside it. */
+/** Returns `node 10`, with the full version as its note. */
 function namesOf({ kind, version }: Runtime): { name: string; note: string } {
   const major = kind === 'node' ? ` ${version.split('.', 1)[0]}` : '';
   return { name: kind + major, note: version };
 }
 
-/** A ladder of one app: a rung for each runtime, the first the base. */
+/** Plans a ladder of one app: one rung per runtime, the first is the base. */
 export function runtimePlan(
   plan: Plan,
   variants: readonly PlannedVariant[],

@@ -2,15 +2,15 @@ import { LabError } from '../errors.ts';
 
 export type RuntimeKind = 'node' | 'bun' | 'deno';
 
-/** What is asked for: `node@10`, `bun@1.2.3`, `deno`. */
+/** A requested runtime: `node@10`, `bun@1.2.3`, `deno`. */
 export interface RuntimeSpec {
   kind: RuntimeKind;
-  /** As many parts of a version as were given, e.g. `10`, `1.2.3`; `latest` for the newest. */
+  /** As many version parts as were given, e.g. `10`, `1.2.3`; `latest` for the newest. */
   range: string;
 }
 
 /**
- * Reads `node@10`, `node10`, `10`, `v10.24.1`, `bun`, `bun@1.2`, `deno@2`.
+ * Parses `node@10`, `node10`, `10`, `v10.24.1`, `bun`, `bun@1.2`, `deno@2`.
  * @throws {LabError} ERR_REDLINE_OPTION
  */
 export function parseRuntime(text: string): RuntimeSpec {
@@ -28,17 +28,17 @@ export function parseRuntime(text: string): RuntimeSpec {
   return { kind, range: range ?? 'latest' };
 }
 
-/** `node@10`, as `parseRuntime` reads it. */
+/** Formats as `node@10`, which `parseRuntime` reads. */
 export function formatRuntime({ kind, range }: RuntimeSpec): string {
   return range === 'latest' ? kind : `${kind}@${range}`;
 }
 
-/** Whether a version is one of the range's: `10.24.1` is one of `10` and of `10.24`. */
+/** True if the version is in the range: `10.24.1` is in `10` and in `10.24`. */
 export function satisfies(version: string, range: string): boolean {
   return range === 'latest' || version === range || version.startsWith(`${range}.`);
 }
 
-/** Oldest first. */
+/** Compares versions, oldest first. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a, b].map((version) => version.split('.').map(Number));
   for (let part = 0; part < 3; part++) {

@@ -11,8 +11,8 @@ import { choosePorts } from '../servers/ports.ts';
 import { Server } from '../servers/server.ts';
 
 /**
- * Starts each variant once and asks it. A new app may not even be parsed by an old runtime: that is a row with a
- * reason, not the end of the run.
+ * Starts each variant once and sends it a request. An old runtime may not even parse a new app: that yields a row with a reason and
+ * does not end the run.
  * @returns why a variant cannot be measured, by its name
  */
 export async function tryVariants(
@@ -52,7 +52,7 @@ export async function tryVariants(
   return skip;
 }
 
-/** The line that names the error says more than the last ones, which are a stack. */
+/** Prefers the line that names the error: the last lines are only a stack. */
 function reasonOf(error: LabError, stderr: string): string {
   const lines = stripVTControlCharacters(stderr).split('\n');
   const named = lines.find((line) =>

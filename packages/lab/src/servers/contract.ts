@@ -9,26 +9,26 @@ import type { Server } from './server.ts';
 
 const defaultTimeoutMs = 10_000;
 
-/** A server that listens before it is ready says so with one of these. */
+/** Statuses of a server that listens before it is ready. */
 const warmingUp = new Set([425, 502, 503]);
 const warmWithinMs = 30_000;
 const askAgainMs = 100;
-/** Some apps listen first, and add their routes once a database is there or plugins are loaded. */
+/** Some apps listen first, and add their routes once a database is connected or plugins are loaded. */
 export const routesWithinMs = 2_000;
 
 export interface Answer {
   status: number;
   body: Buffer;
-  /** Where a redirect leads. */
+  /** Location of a redirect. */
   location?: string;
   retryAfter?: string;
   /** Lines of Set-Cookie. */
   cookies?: string[];
-  /** The session that a server of the Model Context Protocol has begun. */
+  /** Session id that a Model Context Protocol server has assigned. */
   mcpSession?: string;
 }
 
-/** A status for people: a rate limiter is not a fault of the app. */
+/** Formats a status for display: a rate limiter is not a fault of the app. */
 export function statusText({ status, retryAfter }: Omit<Answer, 'body'>): string {
   const when = retryAfter === undefined ? '' : `, Retry-After ${retryAfter}`;
   return status === 429
@@ -37,8 +37,8 @@ export function statusText({ status, retryAfter }: Omit<Answer, 'body'>): string
 }
 
 /**
- * A variant that answers something else is not a faster variant. Sends each request to each server and compares
- * status and body, byte for byte, with the first server's.
+ * Sends each request to each server and compares status and body, byte for byte, with the first server's: a variant with a
+ * different response is not a faster variant.
  * @throws {LabError} ERR_REDLINE_CONTRACT
  */
 export async function checkContract(
@@ -61,8 +61,8 @@ export async function checkContract(
 }
 
 /**
- * What a server answers each request, once it is warm.
- * @param where.endpoint Where it listens, if not at its own port.
+ * Returns a server's response to each request, once it is warm.
+ * @param where.endpoint Endpoint of the server, if not its own port.
  * @throws {LabError} ERR_REDLINE_CONTRACT for a status outside 2xx and 3xx
  */
 export async function answersOf(
@@ -79,7 +79,7 @@ export async function answersOf(
   return answers;
 }
 
-/** @throws {LabError} ERR_REDLINE_CONTRACT where the second answers something else than the first */
+/** @throws {LabError} ERR_REDLINE_CONTRACT if the second response differs from the first */
 export function requireSame(
   request: Required<RequestConfig>,
   expected: { name: string; answer: Answer },
@@ -96,15 +96,15 @@ export function label(request: { method: string; path: string }): string {
   return `${request.method} ${maskSecrets(request.path)}`;
 }
 
-/** Of more different ones than this, the first few are named. */
-const mostNamed = 20;
+/** Max number of distinct labels listed in full; of more, only the first few are named. */
+const maxNamed = 20;
 const namedOfMany = 3;
 
-/** For people and the result file: thousands of paths would hide everything else there. */
+/** Labels for display and for the result file: thousands of paths would hide everything else there. */
 export function labelsOf(requests: readonly { method: string; path: string }[]): string[] {
   const labels = requests.map(label);
   const distinct = [...new Set(labels)];
-  if (distinct.length <= mostNamed) return labels;
+  if (distinct.length <= maxNamed) return labels;
   return [...distinct.slice(0, namedOfMany), `${distinct.length - namedOfMany} others`];
 }
 
@@ -114,7 +114,7 @@ async function ask(
   request: Required<RequestConfig>,
 ): Promise<Answer> {
   try {
-    // Twice, and the second counts: the first may fill a cache whose answers are what is measured.
+    // Sent twice, and the second response counts: the first may fill a cache whose responses are to be measured.
     await sendOnceReady(endpoint, request, { signal });
     return await send(endpoint, request, { signal });
   } catch (error) {
@@ -123,7 +123,7 @@ async function ask(
   }
 }
 
-/** Asks again while the server says that it is not ready yet, and for a moment while it does not know the route yet. */
+/** Retries while the server says that it is not ready yet, and briefly while it does not know the route yet. */
 export async function sendOnceReady(
   server: Endpoint,
   request: Required<RequestConfig>,
@@ -153,7 +153,7 @@ interface Patience {
   signal?: AbortSignal | undefined;
 }
 
-/** One request over a connection of its own. What is new in each is left out of the response where it is repeated there. */
+/** Sends one request over its own connection. If the response repeats the fresh id of the request, the id is removed. */
 export async function send(
   server: Endpoint,
   request: Required<RequestConfig>,

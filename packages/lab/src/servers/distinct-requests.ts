@@ -1,14 +1,14 @@
 import type { RequestConfig } from '../config/types.ts';
 
-/** Each costs several round trips to every server before anything is measured. */
-const mostChecked = 200;
+/** Max number of requests checked: each costs several round trips to every server before anything is measured. */
+const maxChecked = 200;
 
-/** What is checked of a list of requests: each once, and of very many different ones the first. */
+/** Selects the requests of a list to check: each once, and only the first ones of very many. */
 export function distinctRequests(
   requests: readonly Required<RequestConfig>[],
 ): Required<RequestConfig>[] {
   const distinct = new Map(
     requests.map((each) => [`${each.method} ${each.path} ${each.body}`, each] as const),
   );
-  return [...distinct.values()].slice(0, mostChecked);
+  return [...distinct.values()].slice(0, maxChecked);
 }

@@ -14,7 +14,7 @@ export interface Contestant {
   variant: PlannedVariant;
 }
 
-/** All contestants of one restart, up at the same time so that blocks can interleave them. */
+/** All contestants of one restart, running at the same time so that blocks can interleave them. */
 export class Fleet implements AsyncDisposable {
   readonly servers: Server[] = [];
   readonly #folder: string;
@@ -23,7 +23,7 @@ export class Fleet implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  /** @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_PORT_TAKEN; nothing is left running then */
+  /** @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_PORT_TAKEN; no process is left running */
   static async start(
     contestants: readonly Contestant[],
     plan: Plan,
@@ -36,7 +36,7 @@ export class Fleet implements AsyncDisposable {
   ): Promise<Fleet> {
     const fleet = new Fleet(await mkdtemp(join(tmpdir(), 'redline-run-')));
     try {
-      // As many at once as there are cores: a dozen that start together on two run into their time-outs.
+      // At most one per core at a time: a dozen that start together on two cores run into their time-outs.
       const ports = await choosePorts(contestants.map(({ variant }) => variant));
       const starts = contestants.map((contestant, index) => ({
         ...contestant,

@@ -5,15 +5,15 @@ import { type CommandLine, commandText, parseCommand } from '../config/command-l
 import { LabError } from '../errors.ts';
 import { type Launch, launchOf, wordsOf } from './launchers.ts';
 
-/** What is started in place of a launcher. */
+/** The command to start in place of a launcher. */
 export interface LaunchedApp {
   line: CommandLine;
   cwd: string;
-  /** Where it was read, in one sentence. */
+  /** Source of the command, in one sentence. */
   note: string;
 }
 
-/** An app of PM2's ecosystem file, as far as it says what is started. */
+/** The fields of an app in PM2's ecosystem file that determine its command. */
 interface Pm2App {
   name?: string;
   script?: string;
@@ -30,8 +30,8 @@ interface Pm2App {
 const nextStep = 'Give the program itself';
 
 /**
- * The program that a launcher would start, with its environment; undefined where the command starts the app itself.
- * @throws {LabError} ERR_REDLINE_LAUNCHER where nothing says which program that is
+ * Finds the program that a launcher would start, with its environment; undefined if the command starts the app itself.
+ * @throws {LabError} ERR_REDLINE_LAUNCHER if the program cannot be determined
  */
 export function launchedApp(typed: CommandLine, cwd: string): LaunchedApp | undefined {
   const launch = launchOf(typed, cwd);
@@ -40,12 +40,12 @@ export function launchedApp(typed: CommandLine, cwd: string): LaunchedApp | unde
   if (found === undefined) throw refusal(typed, launch);
   const { line, folder, file } = found;
   const note = `${launch.launcher} would hand the app to something else; the program of ${file} is started instead: ${commandText(line)}.`;
-  // A launcher may start another one.
+  // A launcher may start another launcher.
   return launchedApp(line, folder) ?? { line, cwd: folder, note };
 }
 
 /**
- * No command may reach an app that is running already, so that a server never starts a launcher.
+ * Refuses to start a launcher as a server: no command may reach an app that is already running.
  * @throws {LabError} ERR_REDLINE_LAUNCHER with the command to type instead
  */
 export function refuseLauncher(typed: CommandLine, cwd: string): void {
@@ -74,7 +74,7 @@ function refusal({ command }: CommandLine, launch: Launch, line?: CommandLine): 
 interface Program {
   line: CommandLine;
   folder: string;
-  /** Where it was read, or the command itself. */
+  /** File that names the program, or the command itself. */
   file: string;
 }
 
@@ -84,16 +84,16 @@ function programOf(launch: Launch): Program | undefined {
     case 'pm2-runtime':
     case 'pm2-dev':
     case 'pm2-docker':
-      return ofPm2(launch);
+      return pm2Program(launch);
     case 'forever':
-      return ofForever(launch);
+      return foreverProgram(launch);
     case 'foreman':
     case 'nf':
     case 'honcho':
     case 'heroku':
     case 'overmind':
     case 'hivemind':
-      return ofProcfile(launch);
+      return procfileProgram(launch);
     default:
       return undefined;
   }
@@ -103,7 +103,7 @@ function programOf(launch: Launch): Program | undefined {
 const pm2Values =
   /^(-n|--name|-i|--instances|-o|--output|-e|--error|-l|--log|-u|--user|--uid|--gid|--namespace|--interpreter|--node-args|--interpreter-args|--cwd|--env|--only|--max-memory-restart|--cron|--cron-restart|-c|--restart-delay|--exp-backoff-restart-delay|-x|--ignore-watch|--filter-env|--max-restarts|--kill-timeout|--listen-timeout|-p|--pid|--log-type|--log-date-format|--hp|--watch-delay|--stop-exit-codes|--parallel|--shutdown-with-message|--source-map-support)$/;
 
-function ofPm2({ launcher, words, env, cwd }: Launch): Program | undefined {
+function pm2Program({ launcher, words, env, cwd }: Launch): Program | undefined {
   const { plain, values, after } = split(words, pm2Values);
   const starts = /^(start|restart|reload|startOrRestart|startOrReload|startOrGracefulReload)$/;
   const [first, second] = plain;
@@ -117,26 +117,29 @@ function ofPm2({ launcher, words, env, cwd }: Launch): Program | undefined {
     const apps = existsSync(file) ? appsOf(file, cwd) : [];
     const only = values.get('--only')?.split(',');
     const chosen = only === undefined ? apps : apps.filter(({ name }) => only.includes(name ?? ''));
-    // Of several, which is meant is for the user to say.
+    // With several apps, the user has to choose one.
     if (chosen.length !== 1) return undefined;
-    const program = ofEcosystem(chosen[0]!, values.get('--env'), cwd);
+    const program = ecosystemProgram(chosen[0]!, values.get('--env'), cwd);
     return program && { ...program, line: withEnv(program.line, env), file: target };
   }
   const quoted = wordsOf(target);
-  if (quoted.length > 1) return whole({ command: quoted, env }, cwd);
+  if (quoted.length > 1) return programOfCommand({ command: quoted, env }, cwd);
   if (more.length > 0 || after.length > 0) more.push(...after);
   if (!existsSync(file)) {
     const isProgram = /^(npm|pnpm|yarn|bun|node|npx|tsx)$/.test(target);
-    return isProgram ? whole({ command: [target, ...more], env }, cwd) : undefined;
+    return isProgram ? programOfCommand({ command: [target, ...more], env }, cwd) : undefined;
   }
   const interpreter = values.get('--interpreter') ?? interpreterOf(target);
   const flags = wordsOf(values.get('--node-args') ?? values.get('--interpreter-args') ?? '');
   if (interpreter === undefined) return undefined;
   const command = interpreter === 'none' ? [file] : [interpreter, ...flags, target];
-  return whole({ command: [...command, ...more], env }, resolve(cwd, values.get('--cwd') ?? '.'));
+  return programOfCommand(
+    { command: [...command, ...more], env },
+    resolve(cwd, values.get('--cwd') ?? '.'),
+  );
 }
 
-function whole(line: CommandLine, folder: string): Program {
+function programOfCommand(line: CommandLine, folder: string): Program {
   return { line, folder, file: 'that command' };
 }
 
@@ -148,7 +151,11 @@ function interpreterOf(file: string): string | undefined {
   return /\.[cm]?[jt]s$/.test(file) || !basename(file).includes('.') ? 'node' : undefined;
 }
 
-function ofEcosystem(app: Pm2App, named: string | undefined, cwd: string): Program | undefined {
+function ecosystemProgram(
+  app: Pm2App,
+  named: string | undefined,
+  cwd: string,
+): Program | undefined {
   const folder = resolve(cwd, app.cwd ?? '.');
   const { script } = app;
   if (script === undefined) return undefined;
@@ -175,7 +182,7 @@ function listOf(given: string | string[] | undefined): string[] {
 
 const readMs = 10_000;
 
-/** The file is a program: it is run in a process of its own, as PM2 would run it in its command. */
+/** Reads an ecosystem file. It is a program, so it runs in its own process, as PM2 would run it in its command. */
 function appsOf(file: string, cwd: string): Pm2App[] {
   try {
     const program = `const f = process.argv[1]; import(require('url').pathToFileURL(f).href, /json$/.test(f) ? { with: { type: 'json' } } : {}).then((m) => process.stdout.write(JSON.stringify(m.default ?? m)))`;
@@ -195,19 +202,19 @@ function appsOf(file: string, cwd: string): Pm2App[] {
 const foreverValues =
   /^(-m|--max|-l|--logFile|-o|--outFile|-e|--errFile|-p|--path|-c|--command|-a|--append|--pidFile|--uid|--id|--sourceDir|--workingDir|--minUptime|--spinSleepTime|--killSignal|-w|--watchDirectory)$/;
 
-function ofForever({ words, env, cwd }: Launch): Program | undefined {
-  // The words after the script are its own.
+function foreverProgram({ words, env, cwd }: Launch): Program | undefined {
+  // The words after the script are the script's own.
   const at = words.findIndex((word) => /\.[cm]?js$/.test(word));
   if (at < 0) return undefined;
   const { plain, values } = split(words.slice(0, at), foreverValues);
   if (!/^(start|restart)?$/.test(plain[0] ?? '')) return undefined;
   const program = wordsOf(values.get('-c') ?? values.get('--command') ?? 'node');
   const folder = resolve(cwd, values.get('--workingDir') ?? values.get('--sourceDir') ?? '.');
-  return whole({ command: [...program, ...words.slice(at)], env }, folder);
+  return programOfCommand({ command: [...program, ...words.slice(at)], env }, folder);
 }
 
-/** The web process, or the only one, with what the `.env` beside it sets. */
-function ofProcfile({ launcher, words, env, cwd }: Launch): Program | undefined {
+/** Returns the web process, or the only one, with the variables of the `.env` next to it. */
+function procfileProgram({ launcher, words, env, cwd }: Launch): Program | undefined {
   const values = /^(-f|--procfile|-e|--env|-p|--port|-c|--formation|-m|-d|--root)$/;
   const given = split(words, values);
   const name = given.values.get('-f') ?? given.values.get('--procfile') ?? 'Procfile';
@@ -229,7 +236,7 @@ function ofProcfile({ launcher, words, env, cwd }: Launch): Program | undefined 
   };
 }
 
-/** Names and values, as foreman reads them. */
+/** Returns names and values, parsed as foreman does. */
 export function dotEnv(file: string): Record<string, string> {
   if (!existsSync(file)) return {};
   const lines = readFileSync(file, 'utf8').matchAll(

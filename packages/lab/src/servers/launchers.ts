@@ -2,22 +2,22 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { CommandLine } from '../config/command-line.ts';
 
-/** A program that hands an app to something else: a daemon, a container, a service of the system. */
+/** A program that hands an app over to another process: a daemon, a container, a system service. */
 export interface Launch {
   /** e.g. `pm2` */
   launcher: string;
-  /** Its own words, after its name. */
+  /** Arguments of the launcher. */
   words: string[];
-  /** Settings before it. */
+  /** Environment settings in front of the launcher. */
   env: Record<string, string>;
-  /** Commands that one text has before and after it. */
+  /** False if the same text runs other commands before or after it. */
   isAlone: boolean;
-  /** The last of these commands, where it is not a launcher. */
+  /** The last of these commands that is not a launcher. */
   rest: string | undefined;
   cwd: string;
 }
 
-/** Each with the first words that only look or build; everything else starts, restarts or stops something. */
+/** Launchers, each with the subcommands that only inspect or build; all others start, restart or stop something. */
 const launchers: Readonly<Record<string, RegExp | undefined>> = {
   pm2: /^(ls?|list|jlist|prettylist|logs?|describe|info|show|env|monit|dash(board)?|--version|-v|ping|ecosystem|init)$/,
   'pm2-dev': undefined,
@@ -49,19 +49,19 @@ const launchers: Readonly<Record<string, RegExp | undefined>> = {
   tmux: undefined,
 };
 
-/** Programs that run the words after them. */
+/** Programs that run the command given in their arguments. */
 const wrappers =
   /^(cross-env|cross-env-shell|env|sudo|exec|nohup|time|command|setsid|npx|pnpx|bunx|dotenv|dotenvx|dotenv-cli|doppler|infisical|op|taskset|nice)$/;
 const managers = /^(npm|pnpm|yarn|bun)$/;
 const shells = /^(sh|bash|dash|zsh|ash|ksh)$/;
-const runsSeveral = /^(concurrently|npm-run-all|run-s|run-p|npm-run-all2)$/;
+const runners = /^(concurrently|npm-run-all|run-s|run-p|npm-run-all2)$/;
 const assignment = /^([A-Za-z_]\w*)=(.*)$/s;
-/** A script that calls itself, by however many steps. */
-const mostSteps = 12;
+/** Max depth, for a script that calls itself through other scripts. */
+const maxSteps = 12;
 
-/** The launcher that a command runs, also through scripts of package.json and of a shell; undefined where it runs none. */
+/** Finds the launcher that a command runs, also through scripts of package.json and shell scripts; undefined if it runs none. */
 export function launchOf({ command, env }: CommandLine, cwd: string): Launch | undefined {
-  return inWords([...command], { env, cwd, steps: 0 });
+  return launchInWords([...command], { env, cwd, steps: 0 });
 }
 
 interface Place {
@@ -70,8 +70,8 @@ interface Place {
   steps: number;
 }
 
-function inWords(words: string[], place: Place): Launch | undefined {
-  if (place.steps > mostSteps) return undefined;
+function launchInWords(words: string[], place: Place): Launch | undefined {
+  if (place.steps > maxSteps) return undefined;
   const deeper = { ...place, steps: place.steps + 1 };
   const first = words.findIndex((word) => !assignment.test(word));
   if (first < 0) return undefined;
@@ -85,7 +85,7 @@ function inWords(words: string[], place: Place): Launch | undefined {
   const inside = { ...deeper, env };
   if (Object.hasOwn(launchers, name)) {
     const subcommand = rest.find((word) => !word.startsWith('-')) ?? rest[0] ?? '';
-    // Without words it says how it is used.
+    // Without arguments, a launcher only prints its usage.
     if (launchers[name]?.test(subcommand) === true || rest.length === 0) return undefined;
     return { launcher: name, words: rest, env, isAlone: true, rest: undefined, cwd: place.cwd };
   }
@@ -95,16 +95,16 @@ function inWords(words: string[], place: Place): Launch | undefined {
     if (file === undefined || !Object.hasOwn(launchers, basename(file).replace(/\.[cm]?js$/, ''))) {
       return undefined;
     }
-    return inWords(rest.slice(at), inside);
+    return launchInWords(rest.slice(at), inside);
   }
-  if (wrappers.test(name)) return inWords(afterOptions(rest), inside);
-  if (managers.test(name)) return inManager(rest, inside);
-  if (shells.test(name)) return inShell(rest, inside);
-  if (runsSeveral.test(name)) return inSeveral(name, rest, inside);
-  return program.includes('/') ? inFile(resolve(place.cwd, program), inside) : undefined;
+  if (wrappers.test(name)) return launchInWords(afterOptions(rest), inside);
+  if (managers.test(name)) return launchInPackageScript(rest, inside);
+  if (shells.test(name)) return launchInShell(rest, inside);
+  if (runners.test(name)) return launchInRunner(name, rest, inside);
+  return program.includes('/') ? launchInFile(resolve(place.cwd, program), inside) : undefined;
 }
 
-/** `-e .env --`: what begins with a dash, and, where a second dash ends the options, everything before that. */
+/** Skips options such as `-e .env --`: words that start with a dash and, if `--` ends the options, everything before it. */
 function afterOptions(words: string[]): string[] {
   const dashes = words.indexOf('--');
   const plain = words.findIndex((word) => !word.startsWith('-'));
@@ -112,23 +112,23 @@ function afterOptions(words: string[]): string[] {
   return plain < 0 ? [] : words.slice(plain);
 }
 
-function inManager(words: string[], place: Place): Launch | undefined {
+function launchInPackageScript(words: string[], place: Place): Launch | undefined {
   const plain = afterFolder(words, place.cwd);
   const [verb, ...rest] = plain.words;
   const inside = { ...place, cwd: plain.cwd };
   if (verb === undefined) return undefined;
-  if (/^(exec|x|dlx)$/.test(verb)) return inWords(afterOptions(rest), inside);
+  if (/^(exec|x|dlx)$/.test(verb)) return launchInWords(afterOptions(rest), inside);
   const name = /^run(-script)?$/.test(verb) ? rest.find((word) => !word.startsWith('-')) : verb;
   const scripts = scriptsOf(inside.cwd);
   if (name === undefined) return undefined;
   const texts = [`pre${name}`, name, `post${name}`].flatMap((each) =>
     Object.hasOwn(scripts, each) ? [scripts[each]!] : [],
   );
-  if (texts.length === 0) return inWords([name, ...rest], inside);
-  return inTexts(texts, inside);
+  if (texts.length === 0) return launchInWords([name, ...rest], inside);
+  return launchInScripts(texts, inside);
 }
 
-/** `--prefix api`, `-C api`, `--cwd api`: where the scripts are. */
+/** Follows `--prefix api`, `-C api` and `--cwd api` to the folder of the scripts. */
 function afterFolder(words: string[], cwd: string): { words: string[]; cwd: string } {
   const folder = /^(--prefix|-C|--dir|--cwd|-w|--workspace|-F|--filter)$/;
   const at = words.findIndex((word) => folder.test(word));
@@ -141,34 +141,34 @@ function afterFolder(words: string[], cwd: string): { words: string[]; cwd: stri
   return { words: afterOptions(words), cwd };
 }
 
-function inShell(words: string[], place: Place): Launch | undefined {
+function launchInShell(words: string[], place: Place): Launch | undefined {
   const at = words.findIndex((word) => /^-\w*c$/.test(word));
-  if (at >= 0) return inTexts([words[at + 1] ?? ''], place);
+  if (at >= 0) return launchInScripts([words[at + 1] ?? ''], place);
   const file = words.find((word) => !word.startsWith('-'));
-  return file === undefined ? undefined : inFile(resolve(place.cwd, file), place);
+  return file === undefined ? undefined : launchInFile(resolve(place.cwd, file), place);
 }
 
-/** `concurrently "npm:web" "pm2 start x"`; `run-p web worker`. */
-function inSeveral(name: string, words: string[], place: Place): Launch | undefined {
+/** Reads `concurrently "npm:web" "pm2 start x"` and `run-p web worker`. */
+function launchInRunner(name: string, words: string[], place: Place): Launch | undefined {
   const scripts = scriptsOf(place.cwd);
   const texts = words
     .filter((word) => !word.startsWith('-'))
     .map((word) => word.replace(/^npm:/, ''))
     .map((word) => (Object.hasOwn(scripts, word) ? `npm run ${word}` : word));
-  return name === 'concurrently' || texts.length > 0 ? inTexts(texts, place) : undefined;
+  return name === 'concurrently' || texts.length > 0 ? launchInScripts(texts, place) : undefined;
 }
 
-/** A script of a shell is short, and its first line says what it is. */
-const mostScriptBytes = 64_000;
+/** Shell scripts are short, and are recognised by their first line. */
+const maxScriptBytes = 64_000;
 
-function inFile(file: string, place: Place): Launch | undefined {
+function launchInFile(file: string, place: Place): Launch | undefined {
   if (!existsSync(file)) return undefined;
   const text = readText(file);
   const isScript = /^#!.*\b(sh|bash|dash|zsh|ash|ksh)\b/.test(text) || file.endsWith('.sh');
-  return isScript && text.length < mostScriptBytes ? inTexts([text], place) : undefined;
+  return isScript && text.length < maxScriptBytes ? launchInScripts([text], place) : undefined;
 }
 
-function inTexts(texts: string[], place: Place): Launch | undefined {
+function launchInScripts(texts: string[], place: Place): Launch | undefined {
   const commands = texts.flatMap(commandsOf);
   let { cwd } = place;
   let found: Launch | undefined;
@@ -179,7 +179,7 @@ function inTexts(texts: string[], place: Place): Launch | undefined {
       cwd = resolve(cwd, words[1]);
       continue;
     }
-    const launch = inWords(words, { ...place, cwd });
+    const launch = launchInWords(words, { ...place, cwd });
     if (launch === undefined) last = command;
     else if (found === undefined) {
       found = launch;
@@ -190,7 +190,7 @@ function inTexts(texts: string[], place: Place): Launch | undefined {
   return { ...found, isAlone: found.isAlone && commands.length === 1, rest: last ?? found.rest };
 }
 
-/** What a shell runs one after the other; quotes and comments keep their operators. */
+/** Splits a text into the commands that a shell runs one after the other; operators inside quotes and comments do not split. */
 function commandsOf(text: string): string[] {
   const parts: string[] = [];
   let part = '';
@@ -217,7 +217,7 @@ function commandsOf(text: string): string[] {
   return [...parts, part].map((each) => each.trim()).filter((each) => each !== '');
 }
 
-/** Words of a command without operators; what a quote joins is one. */
+/** Splits a command without operators into words; a quoted part belongs to one word. */
 export function wordsOf(command: string): string[] {
   const words = command.match(/(?:[^\s"']|"[^"]*"|'[^']*')+/g) ?? [];
   return words.map((word) => word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'));

@@ -6,9 +6,8 @@ import { LabError } from '../errors.ts';
 import { acceptsConnection, findEndpoint } from '../load/endpoint.ts';
 
 /**
- * A port for each variant, no two the same: the one it is fixed to, or a free one. All are held until the last is
- * found, for servers that start side by side could be given one port otherwise, and the loser's requests would go to
- * the winner.
+ * Chooses a distinct port for each variant: its fixed one, or a free one. All are held until the last is found: otherwise two
+ * servers that start side by side could get the same port, and the loser's requests would go to the winner.
  * @throws {LabError} ERR_REDLINE_PORT_TAKEN
  */
 export async function choosePorts(variants: readonly PlannedVariant[]): Promise<number[]> {
@@ -28,7 +27,7 @@ export async function choosePorts(variants: readonly PlannedVariant[]): Promise<
   return ports;
 }
 
-/** Below those the kernel gives to outgoing connections, which could take it before the server listens. */
+/** Below the range the kernel uses for outgoing connections, which could take the port before the server listens. */
 const firstPort = 20_000;
 const endOfPorts = 32_000;
 const attempts = 100;
@@ -38,7 +37,7 @@ async function hold(): Promise<Server> {
     const port = randomInt(firstPort, endOfPorts);
     const holder = await listen(port);
     if (holder === undefined) continue;
-    // What is free at 127.0.0.1 may be taken for a server that listens on all addresses.
+    // A port that is free at 127.0.0.1 may be taken for a server that listens on all addresses.
     if (!(await acceptsConnection({ host: '::1', port }))) return holder;
     await release(holder);
   }

@@ -28,17 +28,17 @@ import {
 import { refuseLauncher } from './launched-app.ts';
 
 const stopTimeoutMs = 3_000;
-/** Killed, a process is gone as soon as it gets a core. */
+/** Time for a killed process to disappear: it does so as soon as it gets a core. */
 const goneWithinMs = 5_000;
 
-/** Loaded into every program of Node before it serves; docs/design/lab.md says why. */
+/** Preloaded into every Node program before it serves; docs/design/lab.md explains why. */
 const handOver = fileURLToPath(new URL('../../preload/hand-over.cjs', import.meta.url));
 
 export interface StartOptions {
   port: number;
   env: Record<string, string>;
   pinning: Pinning;
-  /** Where its output goes. */
+  /** Folder for its output. */
   folder: string;
 }
 
@@ -59,11 +59,11 @@ export class Server implements ServerUnderTest, Endpoint {
   readonly #letGo: () => void;
   /** The loopback address passed to the server, which may listen on the other one. */
   #host: Loopback;
-  /** Set once it has been logged in to. */
+  /** Set after a login. */
   session: Session | undefined;
   #spawnError: Error | undefined;
 
-  /** @throws {LabError} ERR_REDLINE_LAUNCHER where the command starts a launcher */
+  /** @throws {LabError} ERR_REDLINE_LAUNCHER if the command starts a launcher */
   constructor(variant: PlannedVariant, name: string, options: StartOptions) {
     refuseLauncher(variant, variant.cwd);
     this.name = name;
@@ -82,19 +82,19 @@ export class Server implements ServerUnderTest, Endpoint {
       NODE_ENV: 'production',
       HOST: '127.0.0.1',
       PORT: String(options.port),
-      // Daemons of the user run apps of the user: these would be restarted with this environment.
+      // The user's daemons run the user's apps, and would restart them with this environment.
       PM2_HOME: `${stem}.pm2`,
       FOREVER_ROOT: `${stem}.forever`,
       ...options.env,
       ...variant.env,
-      // A script of the app may set PORT itself; a preload of ours still knows.
+      // A script of the app may set PORT itself; our preload still needs the assigned port.
       REDLINE_PORT: String(options.port),
       REDLINE_HANDED_OVER: this.#handedOverFile,
     };
     this.#host = env.HOST === '::1' ? '::1' : '127.0.0.1';
     const [program, ...args] = onAllCores(options.pinning, variant.command);
-    // Detached gives it a process group of its own: what it starts can be ended with it,
-    // and a Ctrl-C in the terminal reaches the runner alone, which then stops everything in order.
+    // Detached gives it its own process group: its child processes can be ended with it, and a Ctrl-C in the terminal only reaches
+    // the runner, which then stops everything in order.
     const preload = isForeign(variant.command) ? {} : withHandOver(variant.env);
     const { child, mark, letGo } = startGroup((own) =>
       spawn(program!, args, {
@@ -114,7 +114,7 @@ export class Server implements ServerUnderTest, Endpoint {
     runningServers.add(this);
   }
 
-  /** Known once it is ready. */
+  /** Known once the server is ready. */
   get host(): Loopback {
     return this.#host;
   }
@@ -150,32 +150,32 @@ export class Server implements ServerUnderTest, Endpoint {
       await sleep(25);
     }
     this.#host = found.host;
-    // An old process on a fixed port would answer in its place.
+    // An old process on a fixed port would respond in its place.
     if (this.hasEnded) throw await this.failure('did not start: it exited');
     this.requireOwn();
   }
 
-  /** Finds the loopback address that a server listens at which is known to listen. */
+  /** Finds the loopback address of a server that is known to listen. */
   async locate(): Promise<void> {
     const found = await findEndpoint(this.port, this.#host);
     if (found !== undefined) this.#host = found.host;
   }
 
   /**
-   * An app belongs to whoever started it.
-   * @throws {LabError} ERR_REDLINE_LAUNCHER where a process that is not a part of this server has its environment
+   * Refuses to measure an app that another program started.
+   * @throws {LabError} ERR_REDLINE_LAUNCHER if a process outside this server has its environment
    */
   requireOwn(): void {
     const error = this.#handedOver();
     if (error !== undefined) throw error;
   }
 
-  /** From here on it has the server's core, and nothing else. */
+  /** Restricts the server to its own core. */
   pin(): void {
     for (const pid of processTree(this.pid)) moveToServerCore(this.#pinning, pid);
   }
 
-  /** What to put before the command of a load that is to take turns with it. */
+  /** Returns the command prefix of a load that takes turns with the server on its core. */
   get launcher(): string[] {
     return onServerCore(this.#pinning);
   }
@@ -192,7 +192,7 @@ export class Server implements ServerUnderTest, Endpoint {
     return readFile(this.#errFile, 'utf8');
   }
 
-  /** Resolves when it has ended by itself, or after this long. */
+  /** Resolves when the process has ended by itself, or after the time-out. */
   async ended(timeoutMs: number): Promise<void> {
     if (this.hasEnded) return;
     const patience = new AbortController();
@@ -203,12 +203,12 @@ export class Server implements ServerUnderTest, Endpoint {
     patience.abort();
   }
 
-  /** Logs of a long run would fill the disk; what was written so far has been counted or is not needed. */
+  /** Truncates the log: over a long run it would fill the disk, and its content so far has been counted or is not needed. */
   dropOutput(): void {
     ftruncateSync(this.#outDescriptor);
   }
 
-  /** The error for this server, with how it ended and the last lines it wrote. */
+  /** Returns the error for this server, with how it ended and the last lines it wrote. */
   async failure(what: string): Promise<LabError> {
     const { exitCode, signalCode } = this.#child;
     const how = this.#spawnError
@@ -235,7 +235,7 @@ export class Server implements ServerUnderTest, Endpoint {
     );
   }
 
-  /** Which process got its environment, or was about to. */
+  /** Describes the process that received its environment, or was about to. */
   #receiver(): string | undefined {
     if (existsSync(this.#handedOverFile)) {
       const [to] = readFileSync(this.#handedOverFile, 'utf8').split('\n');
@@ -259,14 +259,14 @@ export class Server implements ServerUnderTest, Endpoint {
       await exited;
       clearTimeout(forced);
     }
-    // What it started may have outlived it.
+    // Its child processes may have outlived it.
     await this.#endStrays();
     this.#letGo();
     runningServers.delete(this);
     closeSync(this.#outDescriptor);
   }
 
-  /** What it started may be a daemon, with a process group of its own. */
+  /** Kills remaining child processes: one may be a daemon with its own process group. */
   async #endStrays(): Promise<void> {
     const deadline = Date.now() + goneWithinMs;
     while (this.killAll() > 0 && Date.now() < deadline) await sleep(10);
@@ -276,7 +276,7 @@ export class Server implements ServerUnderTest, Endpoint {
     if (this.#child.pid !== undefined) signalTo(-this.#child.pid, signal);
   }
 
-  /** @returns how many were still there besides its group */
+  /** @returns number of processes that were still running besides its group */
   killAll(): number {
     this.kill('SIGKILL');
     const { own } = markedProcesses(this.#mark.REDLINE_STARTED_AS);
@@ -289,11 +289,11 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // The process has already exited.
   }
 }
 
-/** Runtimes that take no preload of Node's. */
+/** True for runtimes that do not support Node's preload. */
 function isForeign([program = '']: readonly string[]): boolean {
   return /^(bun|deno)(\.exe)?$/.test(basename(program));
 }
@@ -311,7 +311,7 @@ function reasonOf({ code, path, message }: NodeJS.ErrnoException, cwd: string): 
 
 const runningServers = new Set<Server>();
 
-/** The last resort when this process must end at once. */
+/** Kills all servers; the last resort when this process must end at once. */
 export function killAllServers(): void {
   for (const server of runningServers) server.killAll();
 }

@@ -6,8 +6,8 @@ import { label, sendOnceReady, statusText } from './contract.ts';
 import type { Server } from './server.ts';
 
 /**
- * `POST /login {"user":"a"}`, or with the fields of a form.
- * @throws {LabError} ERR_REDLINE_OPTION, without what was typed after the path
+ * Parses `POST /login {"user":"a"}`, or a body of form fields.
+ * @throws {LabError} ERR_REDLINE_OPTION, without the text typed after the path
  */
 export function parseLogin(text: string): Required<RequestConfig> {
   const [, method, path, body = ''] =
@@ -38,10 +38,10 @@ function requireJson(body: string): void {
 }
 
 /**
- * Logs in once, so that later requests to the server have its cookies, or the token it responds with. Each copy of an app may
- * keep sessions of its own.
- * @param endpoint Where it listens, if not at its own port.
- * @throws {LabError} ERR_REDLINE_CONTRACT where it gives neither
+ * Logs in once, so that later requests to the server carry its cookies, or the token of its response. Each copy of an app may keep
+ * its own sessions.
+ * @param endpoint Endpoint of the server, if not its own port.
+ * @throws {LabError} ERR_REDLINE_CONTRACT if the response has neither
  */
 export async function signIn(
   server: Server,
@@ -67,7 +67,7 @@ export async function signIn(
   server.session = token === undefined ? { cookie: cookies } : { authorization: `Bearer ${token}` };
 }
 
-/** The last of a name counts; one without a value has been deleted. */
+/** Builds a Cookie header. The last value of a name wins; an empty value deletes the cookie. */
 function jarOf(lines: readonly string[]): string {
   const jar = new Map<string, string>();
   for (const line of lines) {
@@ -82,7 +82,7 @@ function jarOf(lines: readonly string[]): string {
 
 const tokenNames = ['access_token', 'accessToken', 'token', 'jwt', 'id_token', 'idToken'];
 
-/** Of `{ "access_token": "…" }`, or one level deeper. */
+/** Finds the token in `{ "access_token": "…" }`, or one level deeper. */
 function tokenIn(body: Buffer): string | undefined {
   try {
     const read = JSON.parse(body.toString()) as Record<string, unknown> | null;
@@ -94,7 +94,7 @@ function tokenIn(body: Buffer): string | undefined {
       if (name !== undefined) return fields[name] as string;
     }
   } catch {
-    // Not JSON: a page.
+    // Not JSON, but a page.
   }
   return undefined;
 }

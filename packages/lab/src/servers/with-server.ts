@@ -8,24 +8,24 @@ import { type Pinning, pinSelf } from '../system/pinning.ts';
 import { choosePorts } from './ports.ts';
 import { Server } from './server.ts';
 
-/** A server that is up, and what it was started with. */
+/** A running server, and how it was started. */
 export interface Started {
   server: Server;
-  /** For files; it is gone when the server is. */
+  /** Folder for files; removed with the server. */
   folder: string;
   pinning: Pinning;
 }
 
-/** What is started: a variant of a plan. */
+/** The variant to start, and its plan. */
 export interface Start {
   plan: Plan;
   variant: PlannedVariant;
-  /** As it is started, where that depends on the folder. @default the variant itself */
+  /** Returns the variant to start if it depends on the folder. @default the variant itself */
   inFolder?: (folder: string) => PlannedVariant;
 }
 
 /**
- * Starts one variant after the plan's set-up, does the work, and leaves nothing behind.
+ * Runs the plan's set-up, starts one variant, does the work, and cleans up everything.
  * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_PORT_TAKEN, ERR_REDLINE_LOAD
  */
 export async function withServer<Result>(

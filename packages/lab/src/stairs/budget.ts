@@ -5,13 +5,13 @@ import type { Interval } from '../figures.ts';
 import type { BudgetReport, BudgetRow, StairsResult } from './result.ts';
 
 /**
- * What each stage may cost. In floors, a budget travels between machines: one floor is what HTTP and an empty answer
- * cost on the machine at hand.
+ * Max cost of each stage. In floors, a budget is portable between machines: one floor is the cost of HTTP and an empty response on
+ * the current machine.
  */
 export interface Budget {
   schema: 1;
   unit: 'µs' | 'floor';
-  /** The whole request. */
+  /** Limit of the whole request. */
   request?: number | undefined;
   /** Stage → limit. */
   stages: Record<string, number>;
@@ -27,7 +27,7 @@ const schema: v.GenericSchema<Budget> = v.strictObject({
 
 export const wholeRequest = 'whole request';
 
-/** Room above what was measured, in a budget that is written by us. */
+/** Factor above the measured cost in a budget that Redline writes. */
 const headroom = 1.1;
 
 /** @throws {LabError} ERR_REDLINE_BUDGET */
@@ -46,7 +46,7 @@ export async function readBudget(file: string): Promise<Budget> {
   throw new LabError('ERR_REDLINE_BUDGET', `${file}: ${place}: ${issue.message}.`);
 }
 
-/** A budget that this run keeps, with a tenth of room, and never less than the band above it. */
+/** Writes a budget that this run keeps, with a tenth of headroom, and at least twice the band. */
 export async function writeBudget(file: string, result: StairsResult): Promise<void> {
   const floor = result.stages[0]!.micros.value;
   const { bandMicros } = result.precision;
@@ -63,7 +63,10 @@ export async function writeBudget(file: string, result: StairsResult): Promise<v
   await writeFile(file, `${JSON.stringify(budget, undefined, 2)}\n`);
 }
 
-/** Over means proved: the whole interval lies above the limit. A stage that is gone fails too, for nobody watches it any more. */
+/**
+ * Checks a budget. A stage is over only if proved: its whole interval lies above the limit. A missing stage fails too, because it
+ * is no longer checked.
+ */
 export function checkBudget(result: StairsResult, budget: Budget, file: string): BudgetReport {
   const unit = budget.unit === 'floor' ? result.stages[0]!.micros.value : 1;
   const inUnits = ({ value, low, high }: Interval): Interval => ({

@@ -3,12 +3,12 @@ import { LabError } from '../errors.ts';
 import { type Answer, label, send } from '../servers/contract.ts';
 import type { Session } from './session.ts';
 
-/** Enough that caches are filled and lazy set-up is done. */
+/** Enough to fill caches and finish lazy set-up. */
 const warmRequests = 10;
 
 /**
- * The route answers, and answers well: a refusal has fewer stages than an answer.
- * @throws {LabError} ERR_REDLINE_STAIRS, in words that say what to do
+ * Checks that the route responds successfully: a refusal has fewer stages than a success.
+ * @throws {LabError} ERR_REDLINE_STAIRS with the remedy in its message
  */
 export async function checkRoute(
   session: Session,

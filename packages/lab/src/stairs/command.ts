@@ -1,4 +1,3 @@
-import type { StairsResult } from './result.ts';
 import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { Progress } from '../report/progress.ts';
@@ -15,7 +14,12 @@ import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone, parseSeed } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
 import { addTarget, collect } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import {
+  addReports,
+  type ReportOptions,
+  reportStream,
+  writeFiles,
+} from '../command/write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 
 interface StairsOptions extends TargetOptions, ReportOptions {
@@ -89,7 +93,7 @@ async function run(
   { version, signal }: CommandContext,
 ): Promise<void> {
   const startedAt = new Date();
-  // What can be wrong is found before a minute is spent.
+  // Invalid options are reported before a minute is spent.
   const changes = (options.whatIf ?? []).map(parseChange);
   const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
   const target = await resolveTarget(asked, command, options, signal);
@@ -116,7 +120,7 @@ async function run(
     await writeFiles(
       {
         stem,
-        json: formatStairsJson(result),
+        json: result,
         html: renderStairsHtml(result),
         md: () => stairsMarkdown(result),
       },
@@ -125,7 +129,7 @@ async function run(
     );
     if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
     if (result.budget && options.md === undefined) {
-      process.stdout.write(`\n${stairsMarkdown(result)}`);
+      reportStream(options).write(`\n${stairsMarkdown(result)}`);
     }
     if (result.budget?.failed) process.exitCode = 1;
   } finally {
@@ -139,7 +143,7 @@ function planOf(target: StairsTarget, options: StairsOptions): StairsPlan {
     seconds: options.seconds ?? (options.quick ? quickSeconds : defaultSeconds),
     warmupSeconds: options.warmup,
     restarts: options.restarts,
-    mostStages: options.maxStages,
+    maxStages: options.maxStages,
     skip: options.skip ?? [],
     seed: options.seed ?? Math.floor(Math.random() * 2 ** 32),
   };
@@ -155,7 +159,7 @@ function listen(progress: Progress, name: string): StairsListener {
       roundsFrom ??= performance.now();
       const perRound = (performance.now() - roundsFrom) / Math.max(1, done - 1);
       const left = done > 1 ? { secondsLeft: (perRound * (of - done)) / 1_000 } : {};
-      // A log gets a dozen lines, not hundreds.
+      // Limits a log to a dozen lines instead of hundreds.
       if (!process.stderr.isTTY && done % Math.ceil(of / 10) !== 0) return;
       progress.update({ round: done, rounds: of, fraction: done / of, variant: name, ...left });
     },
@@ -172,10 +176,3 @@ Examples:
 
 Exit status: 0 measured, 1 the app, a check or the load failed, or a stage is over its budget, 2 wrong input,
 130 interrupted.`;
-
-/** Indented for people, but one line a slice: there are hundreds. */
-function formatStairsJson({ slices, ...result }: StairsResult): string {
-  const head = JSON.stringify(result, undefined, 2).slice(0, -2);
-  const lines = slices.map((slice) => `    ${JSON.stringify(slice)}`).join(',\n');
-  return `${head},\n  "slices": [\n${lines}\n  ]\n}\n`;
-}

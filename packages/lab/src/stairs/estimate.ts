@@ -5,8 +5,8 @@ import {
   combine,
   intervalOf,
   type Level,
+  lowestQuarterMean,
   normalTail,
-  quickQuarter,
   resampleLevels,
   type Round,
   standardError,
@@ -15,27 +15,27 @@ import { normal, type Random } from '../stats/random.ts';
 import { defaultMargin } from '../stats/verdict.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
 
-/** Fewer requests than this do not show the cost of one. */
-const leastRequests = 20;
+/** Min number of requests that shows the cost of one. */
+const minRequests = 20;
 /**
- * Half the width of 95 %, as a share of the request: a cut is a comparison and an exit in the middle of a function,
- * which is compiled and laid out slightly differently because of it. Functions that do nothing read as much as this,
- * with either sign, however long they are measured.
+ * Half-width of the 95 % interval, as a share of the request: a cut is a comparison and an exit in the middle of a function, which
+ * is therefore compiled and laid out slightly differently. Functions that do nothing read as much as this, with either sign,
+ * however long they are measured.
  */
 const layoutShare = 0.005;
-/** Smaller costs cannot be distinguished from accidents of code layout, as a share of the request. */
+/** Smaller costs, as a share of the request, cannot be distinguished from accidents of code layout. */
 const smallestBand = 2 * layoutShare;
-/** A control that lies wholly outside this share of the request says that something disturbed the run. */
+/** A control entirely outside this share of the request shows that something disturbed the run. */
 const controlBand = 0.01;
 
 export interface StairsEstimates {
-  /** The cost of leaving a request at each cut, in µs; subtracted again. */
+  /** Cost of ending a request at each cut, in µs; it is subtracted. */
   endings: number[];
-  /** The cost of the request before its first cut. */
+  /** Cost of the request before its first cut. */
   floor: Interval;
-  /** One for each cut: the cost between its entry and the next one's. */
+  /** One per cut: the cost between its entry and the next one's. */
   steps: { micros: Interval; verdict: Verdict }[];
-  /** The cost of the request if it ends at each cut. */
+  /** Cost of the request if it ends at each cut. */
   levels: Interval[];
   whole: Interval;
   processMicros: number;
@@ -48,7 +48,7 @@ export interface StairsEstimates {
 /**
  * @param restarts Slices of each restart of the server.
  * @param cuts In the order of the request, without the whole ones.
- * @param endings Slices in which the leaving of each cut was timed.
+ * @param endings Slices in which the ending of requests at each cut was timed.
  */
 export function estimateStairs(
   restarts: readonly (readonly CutSlice[])[],
@@ -67,13 +67,13 @@ export function estimateStairs(
     (a, b) => (a + b) / 2,
   );
   const control = intervalOf(combine([columns.get(wholeAgain)!, columns.get(whole)!], minus));
-  // A cut pays for ending the request; the whole request does not.
+  // A cut includes the cost of ending the request; the whole request does not.
   const levels = [
     ...cuts.map((cut) => combine([columns.get(cut)!, leaving.get(cut)!], minus)),
     wholeLevel,
   ];
   const steps = cuts.map((_, index) =>
-    blurred(
+    withLayoutError(
       combine([levels[index + 1]!, levels[index]!], minus),
       layoutShare * wholeLevel.value,
       random,
@@ -88,7 +88,7 @@ export function estimateStairs(
     steps: judge(steps, bandMicros, defaultMargin * wholeLevel.value),
     levels: levels.slice(0, -1).map(intervalOf),
     whole: intervalOf(wholeLevel),
-    processMicros: quickQuarter(
+    processMicros: lowestQuarterMean(
       all
         .filter((slice) => slice.cut >= whole && isUsable(slice))
         .map((slice) => slice.cpuMicros / slice.requests),
@@ -100,7 +100,10 @@ export function estimateStairs(
   };
 }
 
-/** Nothing if no request reported that it had left: there the code behind the cut ran as usual. */
+/**
+ * Returns the cost of ending a request at each cut; zero if no request reported its end, as the code after that cut then ran as
+ * usual.
+ */
 function endingCosts(
   cuts: readonly number[],
   endings: readonly CutSlice[],
@@ -124,14 +127,14 @@ function endingCosts(
   );
 }
 
-/** A draw may hold none of the few rounds in which it was timed. */
+/** Replaces missing values: a draw may contain none of the few rounds in which the ending was timed. */
 function filled({ value, resampled }: Level): Level {
   return { value, resampled: resampled.map((each) => (Number.isNaN(each) ? value : each)) };
 }
 
 /**
- * A stage costs something when its cost exceeds the band, with the chance of even one false call held at 5 %. It costs
- * nothing if its interval contains 0 and lies within the margin, which no noise widens.
+ * Judges that a stage costs something if its cost exceeds the band, with the chance of even one false positive held at 5 %. It
+ * costs nothing if its interval contains 0 and lies within the margin, which no noise widens.
  */
 function judge(
   steps: readonly Level[],
@@ -140,32 +143,32 @@ function judge(
 ): { micros: Interval; verdict: Verdict }[] {
   const beyond = holm(
     steps.map((step) =>
-      // Both sides: a stage whose cut costs more than continuing is a finding, too.
+      // Two-sided: a stage whose cut costs more than continuing is a finding, too.
       Math.min(1, 2 * normalTail((Math.abs(step.value) - band) / standardError(step))),
     ),
   );
   return steps.map((step, index) => {
     const micros = intervalOf(step);
     const isOutside = micros.low > band || micros.high < -band;
-    const isNothing = isAroundNothing(micros, margin);
+    const isNothing = isNegligible(micros, margin);
     const verdict = isNothing ? 'same' : isOutside && beyond[index] ? 'changed' : 'unresolved';
     return { micros, verdict };
   });
 }
 
-function isAroundNothing({ low, high }: Interval, margin: number): boolean {
+function isNegligible({ low, high }: Interval, margin: number): boolean {
   return low <= 0 && high >= 0 && low >= -margin && high <= margin;
 }
 
-/** `changed` means that something disturbed the run: the difference it shows cannot be real. */
+/** Returns `changed` if something disturbed the run: the difference it shows cannot be real. */
 function judgeControl(control: Interval, request: number): Verdict {
   const band = controlBand * request;
   if (control.low > band || control.high < -band) return 'changed';
-  return isAroundNothing(control, defaultMargin * request) ? 'same' : 'unresolved';
+  return isNegligible(control, defaultMargin * request) ? 'same' : 'unresolved';
 }
 
-/** Includes an uncertainty that more slices cannot remove. */
-function blurred({ value, resampled }: Level, half: number, random: Random): Level {
+/** Adds an uncertainty that more slices cannot remove. */
+function withLayoutError({ value, resampled }: Level, half: number, random: Random): Level {
   const deviation = half / 1.96;
   return { value, resampled: resampled.map((each) => each + deviation * normal(random)) };
 }
@@ -185,5 +188,5 @@ function minus(a: number, b: number): number {
 }
 
 function isUsable({ requests, threadMicros }: CutSlice): boolean {
-  return requests >= leastRequests && threadMicros > 0;
+  return requests >= minRequests && threadMicros > 0;
 }

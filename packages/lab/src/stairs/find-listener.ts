@@ -12,8 +12,8 @@ export interface RunningApp {
 const listening = '0A';
 
 /**
- * What started the process that listens on a port (Linux): enough to start it once more.
- * @throws {LabError} ERR_REDLINE_OPTION when nothing of this user's listens there
+ * Finds the command and environment of the process that listens on a port (Linux), to start a copy of it.
+ * @throws {LabError} ERR_REDLINE_OPTION when no process of this user listens there
  */
 export async function findListener(url: URL): Promise<RunningApp> {
   const port = Number(url.port || 80);
@@ -42,7 +42,7 @@ export async function findListener(url: URL): Promise<RunningApp> {
   };
 }
 
-/** @param tables Of two apps on one port, that in the first counts. */
+/** @param tables If both have an app on this port, the first counts. */
 function inodeOf(port: number, tables: readonly string[]): string | undefined {
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const lines = tables.flatMap((table) => readOrEmpty(`/proc/net/${table}`).split('\n'));
@@ -62,7 +62,7 @@ function ownerOf(inode: string): number | undefined {
         (fd) => readlinkSync(`${folder}/${fd}`) === `socket:[${inode}]`,
       );
     } catch {
-      // Gone, or somebody else's.
+      // The process has ended, or belongs to another user.
       return false;
     }
   });

@@ -1,7 +1,7 @@
 import { type Random, shuffled } from '../stats/random.ts';
 import { LabError } from '../errors.ts';
 import { takeTurns } from '../system/pinning.ts';
-import type { Undisturbed } from '../servers/undisturbed.ts';
+import type { SteadyCore } from '../servers/steady-core.ts';
 import { mean } from '../stats/quantile.ts';
 import { chooseStages } from './choose-stages.ts';
 import { MeasuredRounds } from './measured-rounds.ts';
@@ -12,40 +12,40 @@ import type { Session } from './session.ts';
 import type { StairsTarget } from './target.ts';
 
 /**
- * Short, so that many slices pass with nothing between, and long enough for this many requests; a route that waits gets
- * fewer, or a round of twenty stages would take ten seconds. The first part of a slice is its guard.
+ * Slices are short, so that many stay undisturbed, and long enough for this many requests; a route that waits gets fewer, as a
+ * round of twenty stages would otherwise take ten seconds. The first part of a slice is its guard.
  */
 const requestsPerSlice = 200;
-const leastRequestsPerSlice = 40;
-const leastCountedMs = 28;
+const minRequestsPerSlice = 40;
+const minCountedMs = 28;
 const amplyCountedMs = 120;
-const mostCountedMs = 1_000;
-const leastGuardMs = 4;
-const mostGuardMs = 400;
-/** Timers are late by this, all in all, once a slice. */
+const maxCountedMs = 1_000;
+const minGuardMs = 4;
+const maxGuardMs = 400;
+/** Total delay of timers, once per slice. */
 const timerSlopMs = 2;
-/** Rounds that are run and not counted: the code behind a cut is compiled when it is first cut. */
-const settlingRounds = 3;
-const leastRounds = 3;
-/** Timed slices of every cut, a third as long: what leaving takes is known to a tenth of a µs after a few. */
+/** Rounds that are run and not counted: the code at a cut is compiled when it is first cut. */
+const warmUpRounds = 3;
+const minRounds = 3;
+/** Timed slices of each cut, a third as long: a few determine the cost of ending to a tenth of a µs. */
 const endingRounds = 4;
-/** Share of the time that chooses among too many stages. */
+/** Share of the time used to select among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
 
-/** One start of the app, in the run that it belongs to. */
+/** One start of the app, with the run it belongs to. */
 export interface CutStart {
   session: Session;
   plan: StairsPlan;
-  /** What is measured is added to it. */
+  /** Receives the measurements. */
   observed: StairsObservations;
   random: Random;
-  undisturbed: Undisturbed | undefined;
+  steadyCore: SteadyCore | undefined;
   listener: StairsListener;
   context: Context;
 }
 
-/** Holds every cut in turn, under one load that never stops. */
+/** Holds each cut in turn, under one load that never stops. */
 export async function measureCuts(start: CutStart): Promise<void> {
   const { session, observed } = start;
   const { target } = start.plan;
@@ -61,7 +61,7 @@ export async function measureCuts(start: CutStart): Promise<void> {
     launcher: takeTurns(pinning, session.pid),
     signal: AbortSignal.any([load.signal, signal]),
   });
-  // Ends by being aborted; when it ends by itself, something is wrong.
+  // The load ends when it is aborted; ending by itself is an error.
   const broken = running.then(
     () => new LabError('ERR_REDLINE_LOAD', 'The load ended before the measurement.'),
     (error: unknown) => error,
@@ -79,15 +79,15 @@ export async function measureCuts(start: CutStart): Promise<void> {
 
 async function rotateAll(start: CutStart): Promise<void> {
   const { session, plan, observed, listener } = start;
-  const lengthMs = await settle(start);
+  const lengthMs = await calibrate(start);
   session.server.dropOutput();
   let budgetMs = (plan.seconds * 1_000) / plan.restarts;
-  if (observed.cuts.length > plan.mostStages) {
+  if (observed.cuts.length > plan.maxStages) {
     const pilotMs = pilotShare * budgetMs;
     const pilot = await rounds(start, { budgetMs: pilotMs, lengthMs }, () =>
       listener.phase('choosing stages'),
     );
-    observed.cuts = chooseStages(pilot, observed.cuts, plan.mostStages);
+    observed.cuts = chooseStages(pilot, observed.cuts, plan.maxStages);
     budgetMs -= pilotMs;
   }
   observed.restarts.push(
@@ -101,22 +101,22 @@ async function rotateAll(start: CutStart): Promise<void> {
 
 /**
  * Warms up, chooses the length of slices, and times the endings.
- * @returns how long a slice takes
+ * @returns the length of a slice
  */
-async function settle({ session, plan, observed, random, listener }: CutStart): Promise<number> {
+async function calibrate({ session, plan, observed, random, listener }: CutStart): Promise<number> {
   listener.phase('warming up');
   const tenths = Math.ceil(plan.warmupSeconds * 10);
   const warm = await slicesOf(session, [Array.from({ length: tenths }, () => whole)], {
     guardMs: 1,
     countedMs: 99,
   });
-  const settled = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
-  requireGoodAnswers([...warm, ...settled], plan.target);
-  const slice = sliceFor(settled, plan.target.connections);
+  const trial = await slicesOf(session, [[whole, whole, whole]], { guardMs: 1, countedMs: 99 });
+  requireGoodAnswers([...warm, ...trial], plan.target);
+  const slice = sliceFor(trial, plan.target.connections);
   observed.guardMs = slice.guardMs;
   observed.countedMs = slice.countedMs;
   const lengthMs = slice.guardMs + slice.countedMs + timerSlopMs;
-  await slicesOf(session, shuffledRounds(withWhole(observed.cuts), settlingRounds, random), {
+  await slicesOf(session, shuffledRounds(withWhole(observed.cuts), warmUpRounds, random), {
     guardMs: 2,
     countedMs: lengthMs / 2,
   });
@@ -131,21 +131,21 @@ async function settle({ session, plan, observed, random, listener }: CutStart): 
 }
 
 async function rounds(
-  { session, observed, random, undisturbed }: CutStart,
+  { session, observed, random, steadyCore }: CutStart,
   { budgetMs, lengthMs }: { budgetMs: number; lengthMs: number },
   onRound: (done: number, of: number) => void,
 ): Promise<CutSlice[]> {
   const cuts = withWhole(observed.cuts);
-  const count = Math.max(leastRounds, Math.floor(budgetMs / lengthMs / cuts.length));
-  const measured = new MeasuredRounds(session, observed, undisturbed);
+  const count = Math.max(minRounds, Math.floor(budgetMs / lengthMs / cuts.length));
+  const measured = new MeasuredRounds(session, observed, steadyCore);
   const slices: CutSlice[] = [];
   const startedAt = performance.now();
   for (const [index, round] of shuffledRounds(cuts, count, random).entries()) {
     slices.push(...(await measured.measure(round, index)));
     onRound(index + 1, count);
-    // On a crowded machine timers are late, and slices longer than they were meant to be.
+    // On a crowded machine timers are late, and slices longer than intended.
     const tookMs = performance.now() - startedAt - measured.lostMs;
-    if (tookMs >= budgetMs && index + 1 >= leastRounds) break;
+    if (tookMs >= budgetMs && index + 1 >= minRounds) break;
   }
   return slices;
 }
@@ -170,20 +170,23 @@ function withWhole(cuts: readonly number[]): number[] {
   return [...cuts, whole, wholeAgain];
 }
 
-/** Long enough that nothing of the last slice is under way any more: connections in flight leave at the rate of answers. */
+/**
+ * Chooses a guard long enough that no request of the previous slice is in flight any more: connections in flight finish at the rate
+ * of responses.
+ */
 function sliceFor(
   slices: readonly CutSlice[],
   connections: number,
 ): { guardMs: number; countedMs: number } {
   const rps = mean(slices.map(({ requests, seconds }) => requests / seconds));
   const latencyMs = (connections / rps) * 1_000;
-  const guardMs = Math.ceil(Math.min(mostGuardMs, Math.max(leastGuardMs, 2 * latencyMs)));
+  const guardMs = Math.ceil(Math.min(maxGuardMs, Math.max(minGuardMs, 2 * latencyMs)));
   const lengthOf = (requests: number): number => Math.ceil((requests / rps) * 1_000);
   const countedMs = Math.min(
     lengthOf(requestsPerSlice),
-    Math.max(amplyCountedMs, lengthOf(leastRequestsPerSlice)),
+    Math.max(amplyCountedMs, lengthOf(minRequestsPerSlice)),
   );
-  return { guardMs, countedMs: Math.min(mostCountedMs, Math.max(leastCountedMs, countedMs)) };
+  return { guardMs, countedMs: Math.min(maxCountedMs, Math.max(minCountedMs, countedMs)) };
 }
 
 function requireGoodAnswers(slices: readonly CutSlice[], { asked }: StairsTarget): void {
@@ -204,7 +207,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** Every round holds each cut once, in a new order: what drifts falls on all of them alike. */
+/** Shuffles rounds that each hold every cut once, so that drift affects all of them alike. */
 function shuffledRounds(cuts: readonly number[], count: number, random: Random): number[][] {
   return Array.from({ length: count }, () => shuffled(cuts, random));
 }

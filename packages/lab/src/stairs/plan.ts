@@ -2,17 +2,17 @@ import type { LoadGenerator } from '../load/generator.ts';
 import type { MachineFacts } from '../figures.ts';
 import type { Pinning } from '../system/pinning.ts';
 import type { CutSlice, WaitingMark } from './preload/protocol.ts';
-import type { Spine } from './spine.ts';
+import type { CommonPath } from './common-path.ts';
 import type { StairsTarget } from './target.ts';
 
 export interface StairsPlan {
   target: StairsTarget;
-  /** Of measuring, over all restarts; starts and warm-up come on top. */
+  /** Measuring time over all restarts; starts and warm-up are extra. */
   seconds: number;
   warmupSeconds: number;
   restarts: number;
-  /** More stages than this are measured together with their neighbours, the cheapest first. */
-  mostStages: number;
+  /** Max number of stages; above it the cheapest are measured together with their neighbours. */
+  maxStages: number;
   /** Names of stages that are not cut. */
   skip: readonly string[];
   seed: number;
@@ -20,24 +20,24 @@ export interface StairsPlan {
 
 export interface StairsListener {
   phase(text: string): void;
-  /** The stages are known, and nothing is measured yet: what is asked of another can be refused. */
+  /** Called when the stages are known and nothing is measured yet: options that refer to other stages can be refused. */
   traced?(stages: readonly string[]): void;
-  /** A round was measured, of so many in all restarts. */
+  /** Called after each round, with the number of rounds in all restarts. */
   round(done: number, of: number): void;
 }
 
 export interface StairsObservations {
-  spine: Spine;
+  commonPath: CommonPath;
   frameworks: string[];
   unreadable: string[];
-  /** Those that were cut, in the order of the request; their index is in `spine.stages`. */
+  /** Stages that were cut, in the order of the request, as indexes into `commonPath.stages`. */
   cuts: number[];
   leftOut: { name: string; reason: string }[];
   /** Slices of each restart. */
   restarts: CutSlice[][];
-  /** Slices in which it was timed how requests leave each cut. */
+  /** Slices in which the ending of requests at each cut was timed. */
   endings: CutSlice[];
-  /** Of some whole requests, one after the other. */
+  /** Marks of some whole requests, one after the other. */
   waiting: WaitingMark[][];
   rounds: number;
   guardMs: number;
@@ -46,11 +46,11 @@ export interface StairsObservations {
   hasThreadClock: boolean;
   generator: LoadGenerator;
   machine: MachineFacts;
-  /** Of the measuring time, what was measured again because something outside slowed the server's core down. */
+  /** Share of the measuring time that was repeated because something outside slowed the server's core down. */
   disturbedShare: number;
 }
 
-/** What every start of the app needs. */
+/** Settings shared by all starts of the app. */
 export interface Context {
   env: Record<string, string>;
   pinning: Pinning;

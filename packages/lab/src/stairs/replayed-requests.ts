@@ -6,24 +6,24 @@ import { plural } from '../report/format.ts';
 
 type Request = Required<RequestConfig>;
 
-/** The requests of an access log, as what is taken apart. */
+/** The requests of an access log to take apart. */
 export interface ReplayedRequests {
   /** In the order of the log. */
   load: Request[];
-  /** One of each route, the most frequent first; stages are what all of these have in common. */
+  /** One per route, the most frequent first; stages are common to all of these. */
   traced: Request[];
   /** For the report. */
   label: string;
-  /** One sentence each. */
+  /** Warnings, one sentence each. */
   warnings: string[];
 }
 
-/** Routes are traced until they make up this share of the requests; a stage that fewer reach is none. */
+/** Routes are traced until they make up this share of the requests; a function that fewer requests reach is not a stage. */
 const tracedShare = 0.9;
-const mostTraced = 20;
+const maxTraced = 20;
 
 /**
- * @param route Only the requests of this one, as `redline top` writes it.
+ * @param route Restricts the requests to this route, in the format of `redline top`.
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG, ERR_REDLINE_OPTION
  */
 export async function readReplayed(
@@ -39,7 +39,7 @@ export async function readReplayed(
   const traced: Request[] = [];
   let covered = 0;
   for (const [, own] of ordered) {
-    if (traced.length === mostTraced || covered >= tracedShare * requests.length) break;
+    if (traced.length === maxTraced || covered >= tracedShare * requests.length) break;
     traced.push(own[0]!);
     covered += own.length;
   }
@@ -58,7 +58,7 @@ export async function readReplayed(
   };
 }
 
-/** A route's requests may go different ways: the first, the last and the one between. */
+/** Picks the first, the last and the middle request: those of one route may take different paths. */
 function differing(load: readonly Request[]): Request[] {
   const chosen = [0, Math.floor(load.length / 2), load.length - 1].map((index) => load[index]!);
   return [...new Map(chosen.map((request) => [request.path, request])).values()];

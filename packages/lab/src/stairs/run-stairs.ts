@@ -2,21 +2,21 @@ import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import { undiciGenerator } from '../load/undici.ts';
 import { findWrk } from '../load/wrk.ts';
-import { startCanary } from '../servers/canary.ts';
+import { startCoreSpeedProbe } from '../servers/core-speed-probe.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
 import { pinSelf } from '../system/pinning.ts';
-import { Undisturbed } from '../servers/undisturbed.ts';
+import { SteadyCore } from '../servers/steady-core.ts';
 import { seededRandom } from '../stats/random.ts';
 import { measureCuts } from './measure-cuts.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
 import { whole } from './preload/protocol.ts';
-import { findSpine, httpStage, type SpineStage } from './spine.ts';
+import { findCommonPath, httpStage, type PathStage } from './common-path.ts';
 import { startCut, traceRequest } from './trace-request.ts';
-import { type CutReport, UnbearableCut } from './session.ts';
+import { type CutReport, FatalCut } from './session.ts';
 import { requireCuts, tryCuts } from './try-cuts.ts';
 import { watchWaiting } from './waiting.ts';
 
-/** A cut that fewer of the requests reach is not a stage of the request. */
+/** Min share of the requests that must reach a cut for it to be a stage. */
 const reachedByMost = 0.9;
 
 /**
@@ -60,12 +60,12 @@ async function observe(
 ): Promise<StairsObservations> {
   const random = seededRandom(plan.seed);
   const observed = await trace(plan, context, listener);
-  await using canary = await startCanary(context.pinning);
-  const undisturbed = canary && new Undisturbed(() => canary.read(), context.signal);
-  const run = { plan, observed, random, undisturbed, listener, context };
+  await using probe = await startCoreSpeedProbe(context.pinning);
+  const steadyCore = probe && new SteadyCore(() => probe.read(), context.signal);
+  const run = { plan, observed, random, steadyCore, listener, context };
   for (let restart = 0; restart < plan.restarts;) {
     listener.phase('starting');
-    await using session = await startCut(plan.target, observed.spine, observed.cuts, context);
+    await using session = await startCut(plan.target, observed.commonPath, observed.cuts, context);
     observed.node = session.node;
     observed.hasThreadClock = session.hasThreadClock;
     try {
@@ -77,21 +77,21 @@ async function observe(
       await measureCuts({ ...run, session });
       restart++;
     } catch (error) {
-      if (!(error instanceof UnbearableCut)) throw error;
-      // An app that cannot stand one cut is started again without it: every other stage can still be measured.
-      dropUnbearable(observed, error.report);
+      if (!(error instanceof FatalCut)) throw error;
+      // An app that fails at one cut is started again without it: all other stages can still be measured.
+      dropFatalCut(observed, error.report);
       observed.restarts = [];
       observed.endings = [];
       restart = 0;
     }
   }
-  observed.disturbedShare = undisturbed?.lostShare ?? 0;
+  observed.disturbedShare = steadyCore?.lostShare ?? 0;
   dropUnreached(observed);
   requireFigures(observed, plan);
   return observed;
 }
 
-/** Finds the stages of the request, with nothing measured yet. */
+/** Finds the stages of the request, before any measurement. */
 async function trace(
   plan: StairsPlan,
   context: Context,
@@ -99,14 +99,14 @@ async function trace(
 ): Promise<StairsObservations> {
   listener.phase('tracing a request');
   const seen = await traceRequest(plan.target, context);
-  const spine = findSpine(seen);
-  const chosen = withoutSkipped(spine.stages, plan.skip);
-  if (spine.stages.length === 0) {
+  const commonPath = findCommonPath(seen);
+  const chosen = withoutSkipped(commonPath.stages, plan.skip);
+  if (commonPath.stages.length === 0) {
     throw new LabError('ERR_REDLINE_STAIRS', nothingToCut(plan.target));
   }
-  listener.traced?.([httpStage, ...spine.stages.map(({ name }) => name)]);
+  listener.traced?.([httpStage, ...commonPath.stages.map(({ name }) => name)]);
   return {
-    spine,
+    commonPath,
     frameworks: seen[0]!.frameworks,
     unreadable: seen[0]!.unreadable,
     ...chosen,
@@ -124,20 +124,20 @@ async function trace(
   };
 }
 
-function dropUnbearable(observed: StairsObservations, { cut, message }: CutReport): void {
+function dropFatalCut(observed: StairsObservations, { cut, message }: CutReport): void {
   if (!observed.cuts.includes(cut)) {
     throw new LabError('ERR_REDLINE_STAIRS', `The app did not survive ended requests: ${message}`);
   }
   const [what] = message.split('\n');
   observed.cuts = observed.cuts.filter((each) => each !== cut);
   observed.leftOut.push({
-    name: observed.spine.stages[cut]!.name,
+    name: observed.commonPath.stages[cut]!.name,
     reason: what!,
   });
   requireCuts(observed);
 }
 
-/** A report without a figure would be a table of dashes. */
+/** Fails if nothing was measured: the report would be a table of dashes. */
 function requireFigures(
   { restarts, cuts }: StairsObservations,
   { target, seconds }: StairsPlan,
@@ -164,7 +164,7 @@ function placement({ pinning }: Context): string {
 }
 
 function withoutSkipped(
-  stages: readonly SpineStage[],
+  stages: readonly PathStage[],
   skip: readonly string[],
 ): Pick<StairsObservations, 'cuts' | 'leftOut'> {
   const unknown = skip.find((name) => stages.every((stage) => stage.name !== name));
@@ -181,9 +181,12 @@ function withoutSkipped(
   };
 }
 
-/** Served from elsewhere under load, or only now and then: what lies behind it belongs to the stage before. */
+/**
+ * Drops cuts that too few requests reach: the response comes from elsewhere under load, or the code runs only now and then. Its
+ * cost joins the stage before.
+ */
 function dropUnreached(observed: StairsObservations): void {
-  const { stages } = observed.spine;
+  const { stages } = observed.commonPath;
   const slices = observed.restarts.flat();
   for (const cut of observed.cuts) {
     const own = slices.filter((slice) => slice.cut === cut);

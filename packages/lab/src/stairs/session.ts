@@ -25,15 +25,15 @@ import {
 } from './preload/protocol.ts';
 import type { StairsTarget } from './target.ts';
 
-/** Between the first connection its port accepts and the word of the preload in it. */
+/** Time between the first connection its port accepts and the first message of the preload. */
 const helloTimeoutMs = 5_000;
 
 type Reply<Type> = Extract<FromServer, { type: Type }>;
 
-/** A server started with the preload, and the line to it. */
+/** A server started with the preload, and the connection to it. */
 export class Session implements AsyncDisposable {
   readonly server: Server;
-  /** Of the process that listens: a command such as npm starts it as a child. */
+  /** Id of the process that listens: a command such as npm starts it as a child. */
   pid = 0;
   node = '';
   hasThreadClock = true;
@@ -101,8 +101,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The next message of a type.
-   * @throws {LabError} when the server ends before it
+   * Waits for the next message of a type.
+   * @throws {LabError} if the server ends before that
    */
   async expect<Type extends FromServer['type']>(type: Type): Promise<Reply<Type>> {
     const early = this.#unread.findIndex((message) => message.type === type);
@@ -115,7 +115,7 @@ export class Session implements AsyncDisposable {
     return message as Reply<Type>;
   }
 
-  /** Runs rounds of slices to their end. */
+  /** Runs rounds of slices to completion. */
   async rotate(
     rounds: number[][],
     slice: { guardMs: number; countedMs: number; timesEndings: boolean },
@@ -129,20 +129,20 @@ export class Session implements AsyncDisposable {
     }
   }
 
-  /** What the server left behind when it ended in the middle. */
+  /** Reads the report that the server wrote if it ended prematurely. */
   crashReport(): CrashReport | undefined {
     if (!existsSync(this.#crashFile)) return undefined;
     return JSON.parse(readFileSync(this.#crashFile, 'utf8')) as CrashReport;
   }
 
   async crash(): Promise<LabError> {
-    // The line may close a moment before the process is gone.
+    // The connection may close a moment before the process exits.
     for (let tries = 0; tries < 40 && !this.server.hasEnded; tries++) await sleep(25);
     const report = this.crashReport();
     if (report !== undefined && report.cut < whole) {
       const [what] = report.message.split('\n');
       const message = `the app crashed when requests ended there: ${what}`;
-      return new UnbearableCut({ cut: report.cut, message });
+      return new FatalCut({ cut: report.cut, message });
     }
     return this.server.failure('ended while it was measured');
   }
@@ -155,11 +155,11 @@ export class Session implements AsyncDisposable {
   }
 
   #accept(socket: Socket): void {
-    // npm and npx run the server as a child: only the process that listens calls, and once.
+    // npm and npx run the server as a child: only the listening process connects, and only once.
     this.#socket = socket;
     socket.on('error', () => {});
     const lines = createInterface({ input: socket });
-    // It hands the socket's errors on.
+    // readline forwards the socket's errors.
     lines.on('error', () => {});
     lines.on('line', (line) => {
       const message = JSON.parse(line) as FromServer;
@@ -201,8 +201,8 @@ export interface CutReport {
   message: string;
 }
 
-/** The app did not bear that requests ended at one of its stages: it is started again, without. */
-export class UnbearableCut extends LabError {
+/** Thrown if the app fails when requests end at one of its stages: it is started again without that cut. */
+export class FatalCut extends LabError {
   readonly report: CutReport;
 
   constructor(report: CutReport) {

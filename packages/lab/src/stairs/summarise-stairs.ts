@@ -5,7 +5,7 @@ import { seededRandom } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
 import { watched } from './preload/protocol.ts';
-import { httpStage } from './spine.ts';
+import { httpStage } from './common-path.ts';
 import type { StageFigures, StairsResult } from './result.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { waitingBetween } from './waiting.ts';
@@ -19,10 +19,10 @@ export interface StairsFacts {
 }
 
 const noticeableSteal = 0.02;
-/** The lowest quarter of fewer is a handful of slices. */
+/** Below this number of rounds, the lowest quarter is only a handful of slices. */
 const fewRounds = 24;
 
-/** Turns what was observed into what may be said of it. */
+/** Turns the observations into a result. */
 export function summariseStairs(
   plan: StairsPlan,
   seen: StairsObservations,
@@ -90,7 +90,7 @@ function precisionOf(
   };
 }
 
-/** A config's title names its request as a rule. */
+/** Joins title and request, unless the title already names the request, as a config's title usually does. */
 function titleOf(title: string, request: string): string {
   const [start, query] = request.split('?') as [string, string?];
   return title.includes(start) ? title : `${title}, ${start}${query === undefined ? '' : '?…'}`;
@@ -100,13 +100,13 @@ function rangeOf(values: readonly number[]): Interval {
   return { value: mean(values), low: Math.min(...values), high: Math.max(...values) };
 }
 
-/** Requests per second of one core that does nothing else. */
+/** Returns the requests per second of one core that does nothing else. */
 export function toRps({ value, low, high }: Interval): Interval {
   return { value: 1e6 / value, low: 1e6 / high, high: 1e6 / low };
 }
 
 function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFigures[] {
-  const { stages } = seen.spine;
+  const { stages } = seen.commonPath;
   const ends = [...estimates.levels.slice(1), estimates.whole];
   const http: StageFigures = {
     name: httpStage,
@@ -169,7 +169,7 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
   if (seen.rounds < fewRounds) {
     warnings.push(`${seen.rounds} rounds are a quick look: use more --seconds before quoting it.`);
   }
-  if (seen.spine.stages.every(({ place }) => place === '')) {
+  if (seen.commonPath.stages.every(({ place }) => place === '')) {
     warnings.push(
       'No function of the app was entered exactly once by every request: the stages are those of its framework alone.',
     );

@@ -10,22 +10,22 @@ import { label } from '../servers/contract.ts';
 import { findListener } from './find-listener.ts';
 import { readReplayed, type ReplayedRequests } from './replayed-requests.ts';
 
-/** One server and one request, or those of an access log: what is taken apart. */
+/** The server to take apart, with one request or those of an access log. */
 export interface StairsTarget {
   /** Used in file names. */
   scenario: string;
   title: string;
   variant: PlannedVariant;
   request: Required<RequestConfig>;
-  /** Takes the place of the one request, which is then the first that is traced. */
+  /** Replaces the single request, which is then the first to be traced. */
   replayed: ReplayedRequests | undefined;
-  /** What is asked, for people. */
+  /** Description of the requests for display. */
   asked: string;
   connections: number;
   pin: boolean;
   readyTimeoutMs: number;
   setup: RedlineConfig['setup'];
-  /** The app listens on a port of its own choosing that is taken: it is sent to a free one. */
+  /** The port that the app chose and that is taken: it is redirected to a free one. */
   redirectFrom: number | undefined;
 }
 
@@ -35,12 +35,12 @@ export interface TargetOptions extends RequestOptions {
 
 type OneRequest = Omit<StairsTarget, 'replayed' | 'asked'> & { replayFile?: string | undefined };
 
-/** A closed loop this wide keeps a server busy, and leaves little under way at the border of two slices. */
+/** A closed loop with this many connections keeps a server busy, and leaves few requests in flight between two slices. */
 const defaultConnections = 16;
 
 /**
- * @param asked A URL of the running app, or one the command answers at; or a config file or folder.
- * @param command What starts the app, for a URL.
+ * @param asked A URL of the running app, or one the command serves; or a config file or folder.
+ * @param command Starts the app, for a URL.
  * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_ACCESS_LOG
  */
 export async function resolveTarget(
@@ -93,7 +93,7 @@ async function fromConfig(file: string, options: TargetOptions): Promise<OneRequ
     variant,
     request: plan.requests[0]!,
     replayFile: options.replay ?? plan.replay?.file,
-    // A config's number is chosen for throughput.
+    // Not the config's number, which is chosen for throughput.
     connections: defaultConnections,
     pin: plan.pin,
     readyTimeoutMs: plan.readyTimeoutMs,
@@ -123,10 +123,11 @@ async function fromUrl(
       name,
       note: undefined,
       beside: false,
+      over: undefined,
       command: started.command,
       cwd: started.cwd,
       env: running === undefined ? { ...hostOf(url), ...started.env } : started.env,
-      // A running app keeps its port; the copy of it gets a free one.
+      // A running app keeps its port; its copy gets a free one.
       port: running === undefined ? port : undefined,
       probe: undefined,
     },

@@ -3,13 +3,13 @@ import { checkRoute } from './check-route.ts';
 import type { Context } from './plan.ts';
 import type { Trace } from './preload/protocol.ts';
 import { Session } from './session.ts';
-import type { Spine } from './spine.ts';
+import type { CommonPath } from './common-path.ts';
 import type { StairsTarget } from './target.ts';
 
-/** Of one request; of several, each once. */
+/** Traces of a single request; several requests are traced once each. */
 const traces = 3;
 
-/** What a few requests entered, in a server that writes everything down. */
+/** Records the functions that a few requests enter, in a server where every function reports its entry. */
 export async function traceRequest(target: StairsTarget, context: Context): Promise<Trace[]> {
   await using session = await Session.start(
     target,
@@ -28,16 +28,16 @@ export async function traceRequest(target: StairsTarget, context: Context): Prom
 }
 
 /**
- * The same app, with nothing but its stages touched.
- * @param cuts Where requests may end. What is under way when a cut comes into force ends at the next of them.
+ * Starts the same app with only its stages changed.
+ * @param cuts Stages at which requests may end. A request in flight when a cut takes effect ends at the next of them.
  */
 export function startCut(
   target: StairsTarget,
-  spine: Spine,
+  commonPath: CommonPath,
   cuts: readonly number[],
   context: Context,
 ): Promise<Session> {
-  const stages = Object.fromEntries(cuts.map((cut) => [spine.stages[cut]!.id, cut]));
-  const { guards, followsAsync } = spine;
+  const stages = Object.fromEntries(cuts.map((cut) => [commonPath.stages[cut]!.id, cut]));
+  const { guards, followsAsync } = commonPath;
   return Session.start(target, { phase: 'cut', stages, guards, followsAsync }, context);
 }

@@ -5,15 +5,15 @@ import type { StairsPlan } from './plan.ts';
 import type { WaitingMark } from './preload/protocol.ts';
 import type { Session } from './session.ts';
 
-/** The median of so many is known well enough to tell a database from a disk. */
+/** Number of requests: the median of these is known well enough to tell a database from a disk. */
 const requests = 40;
-/** A slow route gets fewer. */
-const mostMs = 5_000;
-const leastRequests = 5;
+/** Max time: a slow route gets fewer requests. */
+const maxMs = 5_000;
+const minRequests = 5;
 
 /**
- * When requests come to each stage, one request after the other: what lies between and is not CPU was spent waiting.
- * Under load the loop would be busy with others meanwhile.
+ * Records when requests reach each stage, one request after the other: time between stages that is not CPU was spent waiting. Under
+ * load, the loop would be busy with other requests meanwhile.
  */
 export async function watchWaiting(
   session: Session,
@@ -22,7 +22,7 @@ export async function watchWaiting(
   const seen: WaitingMark[][] = [];
   const startedAt = performance.now();
   while (seen.length < requests) {
-    if (seen.length >= leastRequests && performance.now() - startedAt > mostMs) break;
+    if (seen.length >= minRequests && performance.now() - startedAt > maxMs) break;
     await session.ask({ type: 'watch' }, 'watching');
     await send(session.server, target.request);
     seen.push((await session.ask({ type: 'marks' }, 'marks')).marks);
@@ -31,8 +31,8 @@ export async function watchWaiting(
 }
 
 /**
- * Median, with the order statistics that hold it 95 times in a hundred.
- * @param to Absent for the last stage: what follows it is nobody's.
+ * Returns the median, with the order statistics that hold it 95 times in a hundred.
+ * @param to Absent for the last stage: time after it belongs to no stage.
  */
 export function waitingBetween(
   seen: readonly (readonly WaitingMark[])[],

@@ -4,7 +4,7 @@ import type { StageFigures, StairsResult, WhatIf } from './result.ts';
 
 export interface Change {
   stage: string;
-  /** As typed: `0`, `3.5` (µs) or `50%` (of what it costs now). */
+  /** As typed: `0`, `3.5` (µs) or `50%` (of the current cost). */
   to: string;
 }
 
@@ -22,8 +22,8 @@ export function parseChange(text: string): Change {
 }
 
 /**
- * The request with some stages made cheaper, everything else as it is. Its interval is that of the stages and of the
- * whole, as if they were independent: rather too wide, for a slow moment raises both.
+ * Predicts the request with some stages made cheaper and everything else unchanged. Its interval combines those of the stages and
+ * of the whole as if they were independent: rather too wide, as a slow moment raises both.
  * @throws {LabError} ERR_REDLINE_OPTION for an unknown stage
  */
 export function predict({ stages, whole }: StairsResult, changes: readonly Change[]): WhatIf {
@@ -37,7 +37,7 @@ export function predict({ stages, whole }: StairsResult, changes: readonly Chang
       stage: figures.name,
       asked: to,
       toMicros: isShare ? micros.value * share : amount,
-      // A share of an uncertain cost is itself uncertain; a cost in µs is what was asked for.
+      // A share of an uncertain cost is itself uncertain; a cost in µs is exact.
       saved: isShare ? scaled(micros, 1 - share) : shifted(micros, -amount),
     };
   });
@@ -51,19 +51,19 @@ export function predict({ stages, whole }: StairsResult, changes: readonly Chang
     whole.micros.high - whole.micros.value,
     ...saved.map((s) => s.value - s.low),
   ]);
-  // A stage may not save more than there is; the empty answer stays.
-  const least = stages[0]!.micros.value * 0.5;
+  // A stage cannot save more than it costs; the empty response remains.
+  const minMicros = stages[0]!.micros.value * 0.5;
   const micros = {
-    value: Math.max(value, least),
-    low: Math.max(value - below, least),
-    high: Math.max(value + above, least),
+    value: Math.max(value, minMicros),
+    low: Math.max(value - below, minMicros),
+    high: Math.max(value + above, minMicros),
   };
   const ofStages = {
     below: hypotenuse(saved.map((s) => s.value - s.low)),
     above: hypotenuse(saved.map((s) => s.high - s.value)),
   };
   const ratio = (savedMicros: number): number =>
-    whole.micros.value / Math.max(least, whole.micros.value - savedMicros);
+    whole.micros.value / Math.max(minMicros, whole.micros.value - savedMicros);
   const total = whole.micros.value - value;
   return {
     changes: resolved.map(({ stage, asked, toMicros }) => ({ stage, asked, toMicros })),
@@ -89,7 +89,7 @@ function noSuchStage(name: string, names: readonly string[]): LabError {
   );
 }
 
-/** By its name, or by the name of one that was measured as a part of it: then the answer says so. */
+/** Finds a stage by its name; for the name of a stage that was measured as a part of another, the error says so. */
 export function findStage(stages: readonly StageFigures[], name: string): StageFigures {
   const found = stages.find((stage) => stage.name === name);
   if (found) return found;

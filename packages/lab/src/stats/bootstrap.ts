@@ -1,34 +1,34 @@
 import type { Interval } from '../figures.ts';
-import { centreOf } from './centre.ts';
-import { smallSampleTail, student } from './few-restarts.ts';
+import { hodgesLehmann } from './hodges-lehmann.ts';
+import { smallSampleTail, tQuantile } from './small-sample.ts';
 import { mean, median, quantileOfSorted } from './quantile.ts';
 import type { Random } from './random.ts';
 
 export const resamples = 10_000;
 
-/** What one restart says: a log ratio, above 0 is better. */
+/** Result of one restart: a log ratio, above 0 is better. */
 export interface Replicate {
   value: number;
-  /** What it might have said instead: the same of its measurements drawn with replacement. */
+  /** Returns a possible other result: the same statistic of its measurements, drawn with replacement. */
   redraw(random: Random): number;
 }
 
 /**
- * From this many restarts on there are enough ways to draw them. Of five, all lie on one side of the truth once in sixteen
- * runs, and no drawing reaches across: an interval that holds the truth 95 times in a hundred has to come from a distribution.
+ * From this many restarts on, there are enough ways to draw them. All of five lie on one side of the truth once in sixteen runs,
+ * and no draw reaches across: an interval that holds the truth 95 times in a hundred has to come from a distribution.
  */
 const enoughRestarts = 6;
 
 /**
- * Median within a restart, `centreOf` over restarts. Slices of one process are not replicates: two identical processes
- * differ by more than their slices do, so a restart counts once, however many slices it has.
+ * Takes the median within a restart and `hodgesLehmann` over restarts. Slices of one process are not replicates: two identical
+ * processes differ by more than their slices do, so a restart counts once, however many slices it has.
  * @param restarts Paired log ratios, one list per restart.
  */
 export function estimate(restarts: readonly (readonly number[])[]): number {
-  return centreOf(restarts.map((blocks) => median(blocks)));
+  return hodgesLehmann(restarts.map((blocks) => median(blocks)));
 }
 
-/** `replicateInterval` of restarts that are lists of paired log ratios, each of which counts with its median. */
+/** Returns the `replicateInterval` of restarts given as lists of paired log ratios; each counts with its median. */
 export function ratioInterval(
   restarts: readonly (readonly number[])[],
   random: Random,
@@ -37,7 +37,7 @@ export function ratioInterval(
   return replicateInterval(restarts.map(medianOf), random, rounds);
 }
 
-/** The replicate of a restart that counts with the median of its blocks. */
+/** Makes the replicate of a restart that counts with the median of its blocks. */
 export function medianOf(blocks: readonly number[]): Replicate {
   const drawn: number[] = Array.from({ length: blocks.length });
   return {
@@ -51,9 +51,9 @@ export function medianOf(blocks: readonly number[]): Replicate {
 }
 
 /**
- * 95 % interval of `centreOf` over restarts: the bootstrap of Davison & Hinkley 1997, §3.8, which draws restarts with
- * replacement and whole, as what their blocks do by luck is in how restarts differ. Its ends are the percentiles that hold
- * 95 % with that many restarts, see `smallSampleTail`. Of two to five restarts Student's t; of one, its blocks are drawn.
+ * Returns the 95 % interval of `hodgesLehmann` over restarts: the bootstrap of Davison & Hinkley 1997, §3.8, which draws whole
+ * restarts with replacement, as chance within their blocks is part of how restarts differ. Its ends are the percentiles that hold
+ * 95 % with that many restarts, see `smallSampleTail`. For two to five restarts it uses Student's t; for one, it draws its blocks.
  */
 export function replicateInterval(
   restarts: readonly Replicate[],
@@ -69,27 +69,27 @@ export function replicateInterval(
       const restart = restarts[Math.floor(random() * restarts.length)]!;
       drawn[draw] = restarts.length === 1 ? restart.redraw(random) : restart.value;
     }
-    estimates[round] = centreOf(drawn);
+    estimates[round] = hodgesLehmann(drawn);
   }
   estimates.sort();
   const tail = smallSampleTail(restarts.length);
   return {
-    value: Math.exp(centreOf(values)),
+    value: Math.exp(hodgesLehmann(values)),
     low: Math.exp(quantileOfSorted(estimates, tail)),
     high: Math.exp(quantileOfSorted(estimates, 1 - tail)),
   };
 }
 
 function studentInterval(values: readonly number[]): Interval {
-  const centre = centreOf(values);
+  const centre = hodgesLehmann(values);
   const average = mean(values);
   const squares = values.reduce((sum, value) => sum + (value - average) ** 2, 0);
   const degrees = values.length - 1;
-  const reach = student(degrees) * Math.sqrt(squares / degrees / values.length);
+  const reach = tQuantile(degrees) * Math.sqrt(squares / degrees / values.length);
   return { value: Math.exp(centre), low: Math.exp(centre - reach), high: Math.exp(centre + reach) };
 }
 
-/** 95 % percentile interval of the median of a few values, one per restart. */
+/** Returns the 95 % percentile interval of the median of a few values, one per restart. */
 export function medianInterval(values: readonly number[], random: Random): Interval {
   const medians = new Float64Array(resamples);
   const drawn: number[] = Array.from({ length: values.length });
@@ -107,7 +107,7 @@ export function medianInterval(values: readonly number[], random: Random): Inter
   };
 }
 
-/** Insertion sort: for the ten or so blocks of a restart it beats Array.prototype.sort several times over. */
+/** Sorts by insertion: for the ten or so blocks of a restart this is several times faster than Array.prototype.sort. */
 function medianInPlace(values: number[]): number {
   for (let i = 1; i < values.length; i++) {
     const value = values[i]!;

@@ -1,6 +1,6 @@
 /**
- * Which of several hypotheses are rejected when the chance of even one false rejection is to stay below `level`
- * (Holm 1979): the smallest p-value has to be below level/m, the next below level/(m − 1), until one is not.
+ * Returns which of several hypotheses are rejected while the chance of even one false rejection stays below `level` (Holm 1979):
+ * the smallest p-value has to be below level/m, the next below level/(m − 1), until one is not.
  */
 export function holm(pValues: readonly number[], level = 0.05): boolean[] {
   const rejected = pValues.map(() => false);

@@ -1,26 +1,26 @@
 import type { Interval } from '../figures.ts';
 import { mean, quantileOfSorted } from './quantile.ts';
 import { resamples } from './bootstrap.ts';
-import { quickQuarter } from './quick-quarter.ts';
-import { student, z } from './few-restarts.ts';
+import { lowestQuarterMean } from './lowest-mean.ts';
+import { tQuantile, z } from './small-sample.ts';
 import { normal, type Random } from './random.ts';
 
 export { normalTail } from './normal.ts';
-export { quickQuarter } from './quick-quarter.ts';
+export { lowestQuarterMean } from './lowest-mean.ts';
 
-/** One round: what was measured of each column; one that is missing was void. */
+/** One round: the measurement of each column; a missing one was void. */
 export type Round = ReadonlyMap<number, number>;
 
-/** What a column is typically, and how that would vary if the run were made again. */
+/** Typical value of a column, and its variation if the run were repeated. */
 export interface Level {
   value: number;
-  /** One for each resample. The same place of two levels is the same resample. */
+  /** One value per resample. The same index of two levels is the same resample. */
   resampled: Float64Array;
 }
 
 /**
- * Quick quarter of each column within a restart, mean over restarts. One restart is resampled by drawing its rounds, and whole,
- * so that what two columns have in common stays with both; several as `varied` says.
+ * Takes the mean of the lowest quarter of each column within a restart, and the mean over restarts. A single restart is resampled
+ * by drawing whole rounds, so that whatever two columns share stays in both; several restarts as in `wildBootstrap`.
  */
 export function resampleLevels(
   restarts: readonly (readonly Round[])[],
@@ -37,17 +37,19 @@ export function resampleLevels(
   }));
   columns.forEach((column, at) => {
     const perRestart = restarts.map((rounds) =>
-      quickQuarter(rounds.map((round) => round.get(column)).filter((value) => value !== undefined)),
+      lowestQuarterMean(
+        rounds.map((round) => round.get(column)).filter((value) => value !== undefined),
+      ),
     );
     levels[at]!.value = mean(perRestart.filter((value) => !Number.isNaN(value)));
   });
   if (restarts.length > 1) {
-    const draws = drawsOf(restarts.length, count, random);
+    const draws = normalDraws(restarts.length, count, random);
     columns.forEach((_, at) => {
       const perRestart = tables.map((table) =>
-        quickQuarter(table[at]!.filter((value) => !Number.isNaN(value))),
+        lowestQuarterMean(table[at]!.filter((value) => !Number.isNaN(value))),
       );
-      levels[at]!.resampled = varied(perRestart, levels[at]!.value, draws);
+      levels[at]!.resampled = wildBootstrap(perRestart, levels[at]!.value, draws);
     });
     return new Map(columns.map((column, at) => [column, levels[at]!]));
   }
@@ -58,7 +60,7 @@ export function resampleLevels(
     const length = table[0]?.length ?? 0;
     for (let i = 0; i < length; i++) rows[i] = Math.floor(random() * length);
     for (let at = 0; at < table.length; at++)
-      levels[at]!.resampled[index] = drawnQuickQuarter(table[at]!, rows, length, buffer);
+      levels[at]!.resampled[index] = drawnLowestQuarterMean(table[at]!, rows, length, buffer);
   }
   const times = expansion(restarts[0]?.length ?? 0);
   for (const { value, resampled } of levels) {
@@ -69,36 +71,37 @@ export function resampleLevels(
 }
 
 /**
- * How much farther a few rounds may be from the truth than draws of them are from each other, as `smallSampleTail` has it of
- * restarts. What a quick quarter leaves out says little of its spread: simulated, three quarters of the rounds count as degrees
- * of freedom. Plain intervals of stages held the truth 78 times in a hundred with four rounds, and 86 times with eight.
+ * Returns the factor by which a few rounds may be farther from the truth than draws of them are from each other, like
+ * `smallSampleTail` for restarts. The values left out of a lowest quarter say little about its spread: in simulations, three
+ * quarters of the rounds count as degrees of freedom. Plain intervals of stages held the truth 78 times in a hundred with four
+ * rounds, and 86 times with eight.
  */
 function expansion(rounds: number): number {
   if (rounds < 2) return 1;
   const degrees = Math.max(1, Math.ceil(rounds * 0.75) - 1);
-  return (Math.sqrt(rounds / (rounds - 1)) * student(degrees)) / z;
+  return (Math.sqrt(rounds / (rounds - 1)) * tQuantile(degrees)) / z;
 }
 
-/** One normal deviate for each restart and draw, the same for all columns. */
-function drawsOf(restarts: number, count: number, random: Random): Float64Array[] {
+/** Draws one normal deviate for each restart and resample, the same for all columns. */
+function normalDraws(restarts: number, count: number, random: Random): Float64Array[] {
   return Array.from({ length: restarts }, () =>
     Float64Array.from({ length: count }, () => normal(random)),
   );
 }
 
 /**
- * What the mean of a few restarts might have been: each restart's distance from it times a deviate (the wild bootstrap; Wu 1986),
- * as wide as Student's t says of so many. Of five restarts drawn with replacement, intervals held the truth 83 times in a hundred.
- * It is linear, so differences of columns are resampled as the columns are.
+ * Resamples the mean of a few restarts: each restart's distance from it times a deviate (the wild bootstrap; Wu 1986), as wide as
+ * Student's t for that many. With five restarts drawn with replacement, intervals held the truth 83 times in a hundred. It is
+ * linear, so differences of columns are resampled like the columns.
  */
-function varied(
+function wildBootstrap(
   perRestart: readonly number[],
   centre: number,
   draws: readonly Float64Array[],
 ): Float64Array {
   const count = perRestart.filter((value) => !Number.isNaN(value)).length;
   const scale =
-    count < 2 ? 0 : (student(count - 1) / z / Math.sqrt(count)) * Math.sqrt(1 / (count - 1));
+    count < 2 ? 0 : (tQuantile(count - 1) / z / Math.sqrt(count)) * Math.sqrt(1 / (count - 1));
   const resampled = new Float64Array(draws[0]!.length).fill(centre);
   perRestart.forEach((value, restart) => {
     if (Number.isNaN(value)) return;
@@ -109,7 +112,7 @@ function varied(
   return resampled;
 }
 
-function drawnQuickQuarter(
+function drawnLowestQuarterMean(
   column: Float64Array,
   rows: readonly number[],
   length: number,
@@ -120,23 +123,23 @@ function drawnQuickQuarter(
     const value = column[rows[i]!]!;
     if (!Number.isNaN(value)) buffer[found++] = value;
   }
-  return quickQuarter(buffer.subarray(0, found));
+  return lowestQuarterMean(buffer.subarray(0, found));
 }
 
-/** 95 % percentile interval. */
+/** Returns the 95 % percentile interval. */
 export function intervalOf({ value, resampled }: Level): Interval {
   const sorted = resampled.filter((each) => !Number.isNaN(each)).sort();
   return { value, low: quantileOfSorted(sorted, 0.025), high: quantileOfSorted(sorted, 0.975) };
 }
 
-/** Spread of the estimate: what a normal approximation needs. */
+/** Returns the spread of the estimate, for normal approximations. */
 export function standardError({ resampled }: Level): number {
   const values = [...resampled].filter((each) => !Number.isNaN(each));
   const centre = mean(values);
   return Math.sqrt(mean(values.map((each) => (each - centre) ** 2)));
 }
 
-/** Of levels that were resampled together: a difference, say, or a mean. */
+/** Combines levels that were resampled together, e.g. into a difference or a mean. */
 export function combine(levels: readonly Level[], of: (...values: number[]) => number): Level {
   const resampled = Float64Array.from(levels[0]!.resampled, (_, index) =>
     of(...levels.map((level) => level.resampled[index]!)),

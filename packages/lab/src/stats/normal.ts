@@ -1,4 +1,4 @@
-/** Chance of a standard normal value above `z` (Abramowitz & Stegun 26.2.17; error below 1e-7). */
+/** Returns the chance of a standard normal value above `z` (Abramowitz & Stegun 26.2.17; error below 1e-7). */
 export function normalTail(z: number): number {
   if (z < 0) return 1 - normalTail(-z);
   const t = 1 / (1 + 0.2316419 * z);

@@ -1,5 +1,5 @@
 /**
- * Linear interpolation between order statistics (Hyndman & Fan 1996, type 7).
+ * Interpolates linearly between order statistics (Hyndman & Fan 1996, type 7).
  * @param sorted Ascending.
  * @param share 0 to 1.
  */

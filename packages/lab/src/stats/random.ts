@@ -1,7 +1,10 @@
-/** Numbers in [0, 1) that a seed repeats. */
+/** A repeatable sequence of numbers in [0, 1). */
 export type Random = () => number;
 
-/** sfc32 (Chris Doty-Humphrey, PractRand), seeded through splitmix32: a run's order and intervals can be reproduced. */
+/**
+ * Makes an sfc32 generator (Chris Doty-Humphrey, PractRand), seeded through splitmix32: a run's order and intervals can be
+ * reproduced.
+ */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {
@@ -26,7 +29,7 @@ export function seededRandom(seed: number): Random {
   };
 }
 
-/** Fisher–Yates, on a copy. */
+/** Shuffles a copy (Fisher–Yates). */
 export function shuffled<T>(items: readonly T[], random: Random): T[] {
   const copy = [...items];
   for (let last = copy.length - 1; last > 0; last--) {
@@ -36,7 +39,7 @@ export function shuffled<T>(items: readonly T[], random: Random): T[] {
   return copy;
 }
 
-/** One value of the standard normal distribution (Box and Muller 1958). */
+/** Draws one value of the standard normal distribution (Box and Muller 1958). */
 export function normal(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }

@@ -4,7 +4,7 @@ import { wrkVersion } from './wrk-version.ts';
 
 let known: boolean | undefined;
 
-/** Whether server and load can take turns on one core here: Linux with two cores and more, taskset, and wrk. */
+/** True if server and load can take turns on one core here: Linux with at least two cores, taskset and wrk. */
 export function canTakeTurns(): boolean {
   return (known ??=
     process.platform === 'linux' &&

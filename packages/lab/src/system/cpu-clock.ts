@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** CPU time a server has used since it started, in microseconds of user and system time. */
 export interface CpuReading {
   totalMicros: number;
-  /** Undefined where the system does not tell threads apart. */
+  /** Undefined if the system does not distinguish threads. */
   mainThreadMicros: number | undefined;
-  /** Of all that have ended and were waited for. Undefined where the system does not say. */
+  /** Time of all processes that have ended and were waited for. Undefined if the system does not report it. */
   endedMicros: number | undefined;
-  /** Process id → its own time, without children. Undefined where the system does not say. */
+  /** Process id → its own time, without children. Undefined if the system does not report it. */
   byProcess: Map<number, number> | undefined;
 }
 
@@ -16,16 +16,16 @@ export interface CpuReading {
 export interface CpuSpan {
   totalMicros: number;
   mainThreadMicros: number | undefined;
-  /** Of processes the server started that ended in between, in steps of 10 ms. */
+  /** Time of the server's child processes that ended in between, in steps of 10 ms. */
   endedMicros: number | undefined;
 }
 
-/** /proc/PID/stat counts in these. */
+/** Unit of /proc/PID/stat. */
 const tickMicros = 10_000;
 
 /**
- * Processes that were there both times, and beside them those that ended. A process that lives for a millisecond is
- * caught alive by chance: counted with the server it would be noise, and its time is in the other figure anyway.
+ * Counts processes that were alive in both readings, and separately those that ended. A process that lives for a millisecond is in
+ * a reading by chance: counted with the server it would be noise, and its time is in the other figure anyway.
  */
 export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpan {
   let totalMicros = after.totalMicros - before.totalMicros;
@@ -46,12 +46,12 @@ export function cpuBetween(before: CpuReading, after: CpuReading): CpuSpan {
   };
 }
 
-/** Reads the server and every process it has started: a cluster is charged for its workers. */
+/** Reads the server and all its descendants: a cluster is charged for its workers. */
 export function readCpu(pid: number): CpuReading {
   return process.platform === 'linux' ? readFromProc(pid) : readFromPs(pid);
 }
 
-/** Resident memory of the server and the processes it has started, in MiB. */
+/** Reads the resident memory of the server and its descendants, in MiB. */
 export function readRssMiB(pid: number): number {
   if (process.platform !== 'linux') return Number(ps('rss', pid)) / 1024;
   const kibibytes = processTree(pid).map((member) => {
@@ -78,22 +78,22 @@ function readFromProc(pid: number): CpuReading {
   };
 }
 
-/** cutime and cstime, the 16th and 17th field; the 2nd is a name in brackets that may hold anything. */
+/** Reads cutime and cstime, the 16th and 17th field; the 2nd is a name in brackets that may contain any character. */
 function waitedForMicros(pid: number): number {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[13] ?? 0) + Number(fields[14] ?? 0)) * tickMicros;
 }
 
-/** Of a server and the processes it has started. */
+/** CPU of threads of a server and its descendants. */
 export interface ThreadsReading {
   /** Process id → CPU of these threads, in µs. */
   byProcess: Map<number, number>;
-  /** One runs, or waits for a core. */
+  /** True if one of the threads runs or waits for a core. */
   isRunnable: boolean;
 }
 
-/** Of the main thread of each process, and of all threads (Linux). */
+/** Reads the main thread of each process, and all threads (Linux). */
 export function readThreads(pid: number): Record<'main' | 'all', ThreadsReading> {
   const members = processTree(pid);
   const readingOf = (threads: (member: number) => number[]): ThreadsReading => ({
@@ -110,19 +110,53 @@ export function readThreads(pid: number): Record<'main' | 'all', ThreadsReading>
   return { main: readingOf((member) => [member]), all: readingOf(threadsOf) };
 }
 
-/** How long the main thread could have run and had no core, since it began, in microseconds; 0 where the system does not say. */
+/** Process id → thread id → its CPU, in µs, for a server and its descendants (Linux; empty elsewhere). */
+export type ThreadTimes = Map<number, Map<number, number>>;
+
+export function readThreadTimes(pid: number): ThreadTimes {
+  if (process.platform !== 'linux') return new Map();
+  return new Map(
+    processTree(pid).map((member) => [
+      member,
+      new Map(threadsOf(member).map((thread) => [thread, onCpuNanos(member, thread) / 1_000])),
+    ]),
+  );
+}
+
+/** Returns the CPU of each thread of the second reading since the first. */
+export function threadTimesBetween(before: ThreadTimes, after: ThreadTimes): ThreadTimes {
+  return new Map(
+    [...after].map(([pid, threads]) => [
+      pid,
+      new Map(
+        [...threads].map(([tid, micros]) => [tid, micros - (before.get(pid)?.get(tid) ?? 0)]),
+      ),
+    ]),
+  );
+}
+
+/**
+ * Returns the time that the main threads of a process and its descendants were ready to run without a core, since they started, in
+ * microseconds; 0 if the system does not report it. Under `npm start`, the app is a descendant.
+ */
 export function waitedForCoreMicros(pid: number): number {
+  if (process.platform !== 'linux') return 0;
+  return processTree(pid).reduce((sum, member) => sum + mainThreadWaitedMicros(member), 0);
+}
+
+/** Returns the same for a single process. */
+export function mainThreadWaitedMicros(pid: number): number {
   const waited = readOrEmpty(`/proc/${pid}/task/${pid}/schedstat`).split(' ')[1];
   return waited === undefined ? 0 : Number(waited) / 1_000;
 }
 
-/** schedstat counts nanoseconds; /proc/PID/stat counts 10 ms ticks, a twentieth of a slice. */
+/** Reads schedstat, which counts nanoseconds; /proc/PID/stat counts 10 ms ticks, a twentieth of a slice. */
 function onCpuNanos(pid: number, thread: number): number {
   const schedstat = readOrEmpty(`/proc/${pid}/task/${thread}/schedstat`);
   return Number(schedstat.slice(0, schedstat.indexOf(' ')));
 }
 
-/** Whether a thread of the process, or of one it started, runs or waits for a core (Linux; elsewhere never). */
+/** True if a thread of the process or of a descendant runs or waits for a core (Linux; false elsewhere). */
 export function isRunnable(pid: number): boolean {
   return processTree(pid).some((member) =>
     threadsOf(member).some((thread) => isThreadRunnable(member, thread)),
@@ -134,7 +168,7 @@ function isThreadRunnable(pid: number, thread: number): boolean {
   return stat.charAt(stat.lastIndexOf(')') + 2) === 'R';
 }
 
-/** The process and all it has started that still run (Linux; elsewhere the process alone). */
+/** Returns the process and its running descendants (Linux; elsewhere only the process). */
 export function processTree(pid: number): number[] {
   const children = threadsOf(pid).flatMap((thread) =>
     readOrEmpty(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
@@ -150,7 +184,7 @@ function threadsOf(pid: number): number[] {
   }
 }
 
-/** A process or thread may end between two looks at /proc. */
+/** Returns an empty string for a missing file: a process or thread may end between two reads of /proc. */
 export function readOrEmpty(file: string): string {
   try {
     return readFileSync(file, 'latin1');

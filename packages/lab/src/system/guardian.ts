@@ -5,11 +5,12 @@ import type { Writable } from 'node:stream';
 import { ancestorsOf } from './marked.ts';
 
 /**
- * Servers and loads have their own process groups, so that Ctrl-C reaches only the runner. A killed runner can no
- * longer end them: a shell that waits for the end of a pipe does it then, and costs nothing meanwhile. A runner that is
- * killed while it starts a child cannot report its pid: such a child is searched by its environment for a second,
- * because it has that environment only once it runs its program. A daemon that a server has started is in another group, and is
- * found by its environment too; a program of the user that was given it is not ours to end, and is known by its parent.
+ * Servers and loads have their own process groups, so that Ctrl-C only reaches the runner. A killed runner can no longer end them:
+ * a shell that waits for the end of a pipe then does it, and costs nothing until then. A runner that is killed while it starts a
+ * child cannot report its pid: the shell searches for such a child by its environment for a second, because the child only has that
+ * environment once it runs its program. A daemon that a server has started is in another group, and is found by its environment
+ * too; a program of the user that was given that environment is not ours to end, and is recognised by its parent. A process that is
+ * starting its program has no environment for a moment, so the search is repeated.
  */
 const script = `ancestors=$1 held= starting=
 while read -r word what; do
@@ -24,7 +25,7 @@ while read -r word what; do
   esac
 done
 for each in $held; do kill -s KILL -- "-\${each%:*}" 2>/dev/null; done
-for again in 1 2 3; do
+[ -n "$held" ] && for again in 1 2 3 4 5; do
   for each in $held; do
     mark=\${each#*:}
     for pid in $(grep -lsF "$mark" /proc/[0-9]*/environ); do
@@ -38,6 +39,7 @@ for again in 1 2 3; do
       kill -s KILL "$pid" 2>/dev/null
     done
   done
+  sleep 0.1
 done
 [ -n "$starting" ] || exit 0
 for again in 1 2 3 4 5 6 7 8 9 10; do
@@ -49,12 +51,12 @@ for again in 1 2 3 4 5 6 7 8 9 10; do
 done
 `;
 
-/** The variable in the environment of a child by which it is found. */
+/** Environment variable by which a child is found. */
 export type Mark = Readonly<{ REDLINE_STARTED_AS: string }>;
 
 let pipe: Writable | undefined;
 
-/** Starts a child whose process group ends with this process, however that ends, unless it is released. */
+/** Starts a child whose process group is ended when this process ends for any reason, unless the group is released first. */
 export function startGroup<Child extends ChildProcess>(
   start: (mark: Mark) => Child,
 ): {
@@ -80,14 +82,14 @@ export function startGroup<Child extends ChildProcess>(
   return { child, mark, letGo };
 }
 
-/** The same for a child that starts no others: until it has ended. */
+/** Starts a child that starts no others, and releases it when it exits. */
 export function startChild<Child extends ChildProcess>(start: (mark: Mark) => Child): Child {
   const { child, letGo } = startGroup(start);
   child.once('exit', letGo);
   return child;
 }
 
-/** Kills a child that starts no others. Whoever says that nothing is left running waits: on a crowded machine it dies later. */
+/** Kills a child that starts no others, and waits for its exit: on a crowded machine it dies later. */
 export async function endChild(child: ChildProcess): Promise<void> {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
@@ -101,7 +103,7 @@ function startGuardian(): Writable {
     detached: true,
     cwd: '/',
   });
-  // Without a shell nothing ends them; that is the only loss.
+  // Without a shell the children outlive a killed runner; nothing else is lost.
   shell.on('error', () => {});
   shell.stdin.on('error', () => {});
   shell.unref();

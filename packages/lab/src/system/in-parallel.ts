@@ -1,6 +1,6 @@
 /**
- * Runs `work` on every item, at most `limit` at a time. After a failure nothing new begins, what runs is waited for, and
- * the first error is thrown: nobody is left working behind the caller's back.
+ * Runs `work` on every item, at most `limit` at a time. After a failure it starts no further items, waits for the running ones, and
+ * throws the first error: no work continues after it has returned.
  */
 export async function inParallel<T>(
   items: readonly T[],

@@ -2,7 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
 import type { MachineFacts } from '../figures.ts';
 
-/** What the figures were measured on. Facts the system does not show are said to be not visible, not left out. */
+/**
+ * Reads the facts about the machine that the figures depend on. Facts that the system hides are reported as not visible, not left
+ * out.
+ */
 export function readMachine(pinning: string): MachineFacts {
   return {
     cpuModel: cpus()[0]?.model.trim() ?? 'not visible',
@@ -25,7 +28,7 @@ function readVirtualisation(): string {
   return /^flags\s*:.*\bhypervisor\b/m.test(cpuInfo) ? 'virtual' : 'none seen';
 }
 
-/** Time taken from this machine, by its hypervisor or its limits. Two readings make a share. */
+/** Time that the hypervisor or resource limits took from this machine. Two readings give a share. */
 export interface Interference {
   stealTicks: number;
   allTicks: number;

@@ -2,23 +2,23 @@ import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { readFileSync } from 'node:fs';
 
-/** Which cores serve and which ask. A server that shares its core with the load measures the scheduler. */
+/** Assigns cores to servers and to the load. A server that shares its core with the load measures the scheduler. */
 export interface Pinning {
-  /** How many cores there are in all. */
+  /** Total number of cores. */
   coreCount: number;
   loadCoreCount: number;
   /** For the report. */
   description: string;
-  /** As taskset takes them; undefined when nothing is pinned. */
+  /** In taskset's format; undefined when nothing is pinned. */
   cores: { all: string; server: string } | undefined;
 }
 
-/** Those of this process before it was pinned. */
+/** Cores of this process before it was pinned. */
 let given: number[] | undefined;
 
 /**
- * Moves this process, and with it all it starts later, to the load's cores; where that is not wanted, back to all of its
- * own. Call it before anything is started. Without taskset, or with one core, nothing is pinned.
+ * Moves this process, and all processes it starts later, to the load's cores; back to all its cores if pinning is not wanted. Call
+ * it before starting any process. Without taskset, or with one core, nothing is pinned.
  */
 export function pinSelf(wanted: boolean): Pinning {
   const wasPinned = given !== undefined;
@@ -46,23 +46,23 @@ export function pinSelf(wanted: boolean): Pinning {
   };
 }
 
-/** The command that runs `command` on every core, though this process keeps to some of them. */
+/** Returns the command that runs `command` on every core, even though this process is pinned to some of them. */
 export function onAllCores({ cores }: Pinning, command: string[]): string[] {
   return cores === undefined ? command : ['taskset', '-c', cores.all, ...command];
 }
 
-/** Moves a server, with all its threads, to the server's core. */
+/** Moves a server and all its threads to the server's core. */
 export function moveToServerCore({ cores }: Pinning, pid: number): void {
   if (cores === undefined) return;
   setCores(pid, cores.server);
 }
 
 /**
- * Server and load on one core, taking turns: each runs until it has nothing left to do. On two cores the server pays for
- * waking the load whenever that is asleep, so an answer costs more the slower the server is; here it always costs the
- * same, and the core's other hyperthread is left in peace.
+ * Puts server and load on one core, where they take turns: each runs until it has nothing left to do. On two cores the server pays
+ * for waking the load whenever the load sleeps, so a response costs more the slower the server is; on one core the cost is
+ * constant, and the core's other hyperthread stays idle.
  * @param pid Its main thread moves; compiler and collector threads stay where they are.
- * @returns What to put before the command of the load.
+ * @returns command prefix for the load
  */
 export function takeTurns(pinning: Pinning, pid: number): string[] {
   if (pinning.cores === undefined) return [];
@@ -71,17 +71,17 @@ export function takeTurns(pinning: Pinning, pid: number): string[] {
   return onServerCore(pinning);
 }
 
-/** A batch task that wakes up does not interrupt the one that runs. */
+/** True if batch scheduling is available: a batch task that wakes up does not interrupt the running one. */
 let hasBatch: boolean | undefined;
 
-/** What to put before the command of a load that is to take turns with a server on its core; nothing where that cannot be. */
+/** Returns the command prefix of a load that takes turns with a server on its core; empty if that is not possible. */
 export function onServerCore({ cores }: Pinning): string[] {
   if (cores === undefined) return [];
   hasBatch ??= run('chrt', ['--batch', '0', 'true']);
   return ['taskset', '-c', cores.server, ...(hasBatch ? ['chrt', '--batch', '0'] : [])];
 }
 
-/** While a server takes turns it is a batch task; otherwise it should be woken at once. */
+/** Makes a server a batch task while it takes turns; otherwise it should be woken at once. */
 export function setBatch(pid: number, isBatch: boolean): void {
   run('chrt', [isBatch ? '--batch' : '--other', '-ap', '0', String(pid)]);
 }
@@ -99,7 +99,7 @@ function run(program: string, args: string[]): boolean {
   }
 }
 
-/** A container may be given cores 4 and 7 of 16. */
+/** Returns the cores this process may use: a container may be given cores 4 and 7 of 16. */
 function allowedCores(): number[] {
   const everyCore = Array.from({ length: availableParallelism() }, (_, core) => core);
   if (process.platform !== 'linux') return everyCore;

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { startGroup } from './guardian.ts';
 
-/** Enough to see what went wrong. */
+/** Number of output lines in an error: enough to see what went wrong. */
 const lastLines = 15;
 const keptCharacters = 20_000;
-const lastWordsMs = 200;
+const lastOutputMs = 200;
 
 /**
- * Runs a command that prepares a measurement to its end; on abort it ends with everything it started.
+ * Runs a command that prepares a measurement to its end; on abort, ends it and everything it started.
  * @param asked The option it comes from, for the message.
  * @throws {LabError} ERR_REDLINE_COMMAND with its last lines when it fails
  */
@@ -38,16 +38,18 @@ export async function runToEnd(
     try {
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
     } catch {
-      // It has ended already.
+      // The group has already exited.
     }
   };
   signal.addEventListener('abort', end);
   try {
     const how = await failureOf(child);
+    // The group id may be reused after the exit.
+    signal.removeEventListener('abort', end);
     signal.throwIfAborted();
     if (how === undefined) return;
-    // Its last words may still be on their way.
-    await Promise.race([once(child, 'close'), sleep(lastWordsMs)]);
+    // Its last output may still be in the pipe.
+    await Promise.race([once(child, 'close'), sleep(lastOutputMs)]);
     const lines = written.trim().split('\n').slice(-lastLines).join('\n  ');
     const tail = written.trim() === '' ? 'It wrote nothing.' : `Its last lines:\n  ${lines}`;
     throw new LabError('ERR_REDLINE_COMMAND', `${asked} "${command.join(' ')}" ${how}. ${tail}`);
@@ -60,11 +62,11 @@ export async function runToEnd(
   }
 }
 
-/** How it failed; undefined if it did not. */
+/** Describes how the command failed; undefined if it succeeded. */
 function failureOf(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.on('error', (error) => resolve(`cannot be started (${error.message})`));
-    // Not its streams' end: a service that it leaves running in the background keeps them open.
+    // Not 'close': a service that the command leaves running in the background keeps its streams open.
     child.on('exit', (code, by) =>
       resolve(code === 0 ? undefined : by ? `ended by ${by}` : `ended with exit code ${code}`),
     );

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Undefined where wrk is not on PATH. `wrk -v` prints its version and exits with 1. */
+/** Undefined if wrk is not on PATH. `wrk -v` prints its version and exits with 1. */
 export function wrkVersion(): string | undefined {
   try {
     return parseVersion(execFileSync('wrk', ['-v'], { encoding: 'utf8', stdio: 'pipe' }));

@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { LabError } from '../errors.ts';
 
 /**
- * What a git command prints.
- * @throws {LabError} ERR_REDLINE_GIT with what git says
+ * Returns the output of a git command.
+ * @throws {LabError} ERR_REDLINE_GIT with git's message
  */
 export function git(
   args: readonly string[],

@@ -4,7 +4,7 @@ import { runToEnd } from '../system/run-to-end.ts';
 import { git } from './git.ts';
 import { linkFolder } from './link-folder.ts';
 
-/** Lock files, with what installs exactly what they name. */
+/** Lock files, each with the command that installs exactly the locked versions. */
 const installs: readonly [file: string, command: readonly string[]][] = [
   ['package-lock.json', ['npm', 'ci', '--no-audit', '--no-fund']],
   ['npm-shrinkwrap.json', ['npm', 'ci', '--no-audit', '--no-fund']],
@@ -14,9 +14,9 @@ const installs: readonly [file: string, command: readonly string[]][] = [
 ];
 
 /**
- * Gives a tree its dependencies: those of the repository, where both lock the same ones, otherwise an installation of its own.
- * @param root Of the repository, whose folders of dependencies are taken.
- * @param folder Of the app in it, as seen from the root: its lock file may lie there.
+ * Gives a tree its dependencies: those of the repository if both have the same lock file, otherwise its own installation.
+ * @param root Root of the repository, whose dependency folders are linked.
+ * @param folder Folder of the app relative to the root: its lock file may lie there.
  */
 export async function installInto(
   tree: string,
@@ -43,14 +43,14 @@ function sameFile(one: string, other: string): boolean {
   return existsSync(one) && readFileSync(one).equals(readFileSync(other));
 }
 
-/** Of the root and of its workspaces, as git leaves them out. */
+/** Finds the node_modules of the root and of its workspaces, which git ignores. */
 async function moduleFolders(root: string): Promise<string[]> {
   const ignored = await git(
     ['ls-files', '--others', '--ignored', '--exclude-standard', '--directory'],
     { cwd: root },
   );
   const found = ignored.split('\n').filter((each) => /(^|\/)node_modules\/?$/.test(each));
-  // A repository that does not ignore it has it all the same.
+  // A repository that does not ignore node_modules still has it.
   const all = existsSync(join(root, 'node_modules')) ? [...found, 'node_modules'] : found;
   return [...new Set(all.map((each) => each.replace(/\/$/, '')))];
 }

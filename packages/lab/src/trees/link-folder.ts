@@ -9,10 +9,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** What tools write into node_modules while they run: shared, one tree would change it under the other. */
+/** Folders that tools write into node_modules while they run: if shared, one tree would change the other's. */
 const own = new Set(['.cache', '.vite', '.vite-temp']);
 
-/** A second folder of the same files: hard links, or copies where it lies on another disk. Links between packages stay. */
+/** Duplicates a folder with hard links, or with copies if the target is on another disk. Links between packages are kept. */
 export function linkFolder(from: string, to: string): void {
   mkdirSync(to, { recursive: true });
   for (const entry of readdirSync(from, { withFileTypes: true })) {

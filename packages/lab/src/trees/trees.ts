@@ -9,7 +9,7 @@ import { runToEnd } from '../system/run-to-end.ts';
 import { git } from './git.ts';
 import { installInto } from './install.ts';
 
-/** One revision of a repository, checked out on its own and built. */
+/** One revision of a repository, checked out separately and built. */
 export interface Tree {
   /** e.g. `origin/main (1a2b3c4)` */
   name: string;
@@ -17,23 +17,23 @@ export interface Tree {
 }
 
 export interface TreeOptions {
-  /** Of the app, in the repository. */
+  /** Folder of the app in the repository. */
   folder: string;
   base: string;
-  /** What builds a tree; undefined for the build script of its package.json, if it has one. */
+  /** Command that builds a tree; undefined for the build script of its package.json, if it has one. */
   build: CommandLine | 'none' | undefined;
   signal: AbortSignal;
   phase(text: string): void;
 }
 
-/** The base and the present state of a repository side by side, as worktrees that are gone in the end. */
+/** The base and the present state of a repository side by side, as worktrees that are removed on disposal. */
 export class Trees implements AsyncDisposable {
   readonly base: Tree;
   readonly present: Tree;
   readonly #root: string;
   readonly #parent: string;
   readonly #options: TreeOptions;
-  /** Of the present tree: what is committed meanwhile is in none of them. */
+  /** Commit of the present tree: later commits are in none of the trees. */
   readonly #commit: string;
 
   private constructor(
@@ -49,7 +49,7 @@ export class Trees implements AsyncDisposable {
     this.present = { name: names.present, path: join(parent, 'present') };
   }
 
-  /** @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing is left behind then */
+  /** @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing is left on disk then */
   static async prepare(options: TreeOptions): Promise<Trees> {
     const { folder, base, phase } = options;
     const root = realpathSync(await git(['rev-parse', '--show-toplevel'], { cwd: folder }));
@@ -77,9 +77,9 @@ export class Trees implements AsyncDisposable {
   }
 
   /**
-   * One more tree of the present state, built as it is.
-   * @param name Of its folder, which no other tree has.
-   * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing of it is left behind then
+   * Adds another tree of the present state, built unchanged.
+   * @param name Unique name of its folder.
+   * @throws {LabError} ERR_REDLINE_GIT, ERR_REDLINE_COMMAND; nothing of it is left on disk then
    */
   async add(name: string, phase: TreeOptions['phase']): Promise<Tree> {
     const tree = { name, path: join(this.#parent, name) };
@@ -104,10 +104,10 @@ export class Trees implements AsyncDisposable {
     await build(join(tree.path, inTree), tree.name, { ...this.#options, phase });
   }
 
-  /** A path below the repository, as it is in a tree; any other text stays. */
+  /** Maps a path inside the repository to the same path in a tree; returns any other text unchanged. */
   inTree(tree: Tree, path: string): string {
     if (!isAbsolute(path) || !existsSync(path)) return path;
-    // The folder may have been reached by a link, which git has followed; a program may be one, and stays it.
+    // Git resolves links in the folder's path, so it is resolved here too; a program that is a link stays one.
     const real = statSync(path).isDirectory()
       ? realpathSync(path)
       : join(realpathSync(dirname(path)), basename(path));
@@ -115,7 +115,7 @@ export class Trees implements AsyncDisposable {
     return below.startsWith('..') ? path : join(tree.path, below);
   }
 
-  /** Builds a tree again, after its files were changed. */
+  /** Rebuilds a tree whose files were changed. */
   rebuild(
     tree: Tree,
     folder: string,
@@ -126,7 +126,7 @@ export class Trees implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#parent, { recursive: true, force: true });
-    // Their folders are gone, so that git forgets them.
+    // Their folders are gone, so git can prune them.
     await git(['worktree', 'prune'], { cwd: this.#root }).catch(() => {});
   }
 }
@@ -162,14 +162,14 @@ async function revision(ref: string, root: string): Promise<string> {
 }
 
 /**
- * For what will make trees of it later.
- * @throws {LabError} ERR_REDLINE_GIT where a folder is in no repository, or something is not committed
+ * Checks early for commands that make trees later.
+ * @throws {LabError} ERR_REDLINE_GIT if a folder is in no repository, or has uncommitted changes
  */
 export async function requireCommitted(folder: string): Promise<void> {
   await refuseChanges(await git(['rev-parse', '--show-toplevel'], { cwd: folder }));
 }
 
-/** What is not committed would be in neither tree. */
+/** Refuses uncommitted changes, which would be in neither tree. */
 async function refuseChanges(root: string): Promise<void> {
   const changed = await git(['status', '--porcelain', '--untracked-files=no'], { cwd: root });
   if (changed === '') return;

@@ -1,6 +1,6 @@
 // cspell:disable -- verbs of many languages
 
-/** Verbs that are looked for at the start of a word too: `deleteall`, `logoutuser`. */
+/** Verbs that also match at the start of a word: `deleteall`, `logoutuser`. */
 const strong =
   'delete destroy remove erase purge truncate logout logoff signout signoff shutdown uninstall unsubscribe deactivate terminate';
 const verbs: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const verbs: Readonly<Record<string, string>> = {
 const known = new Set(Object.values(verbs).flatMap((each) => each.split(/\s+/)));
 const starts = strong.split(' ');
 
-/** The word of a path that looks like an action, in any part of it; undefined where none does. */
+/** Returns the first word of a path, in any of its segments, that looks like an action; undefined if none does. */
 export function actionIn(path: string): string | undefined {
   return path.split('/').flatMap(wordsOf).find(isAction);
 }
@@ -50,7 +50,10 @@ function isAction(word: string): boolean {
   return known.has(word) || starts.some((verb) => word.startsWith(verb));
 }
 
-/** `resetAll`, `delete_all` and `log-out` have the words in them, and `log out` is one of two. */
+/**
+ * Splits a segment such as `resetAll`, `delete_all` or `log-out` into words, and adds joined neighbours: `log out` is also
+ * `logout`.
+ */
 function wordsOf(segment: string): string[] {
   const text = decoded(segment)
     .replaceAll(/(\p{Ll}|\d)(\p{Lu})/gu, '$1-$2')

@@ -2,10 +2,10 @@ import type { PlannedVariant } from '../config/resolve-plan.ts';
 import type { Preload } from './packages.ts';
 import { environmentName, type ScoutSettings } from './preload/protocol.ts';
 
-export const asItIs = 'as it is';
+export const unchanged = 'as it is';
 export const withRedline = 'with redline';
 
-/** The app under another name, with what is imported before it. Its command stays as it is: npm scripts get it too. */
+/** Returns the app under another name, with imports in front of it. Its command is unchanged: npm scripts get the imports too. */
 export function variantOf(
   app: PlannedVariant,
   name: string,
@@ -17,7 +17,7 @@ export function variantOf(
     ...(scout === undefined ? [] : [scout]),
     ...preloads.map((each) => each.register),
   ];
-  // Its own port, if a config fixes one, is what it is redirected from.
+  // No fixed port: one that a config sets is redirected.
   if (imports.length === 0) return { ...app, name, port: undefined };
   const given = app.env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
   const options = [...(given ? [given] : []), ...imports.map((url) => `--import=${url}`)];

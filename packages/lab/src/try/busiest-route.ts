@@ -6,7 +6,7 @@ import { LabError } from '../errors.ts';
 import { percent } from '../report/format.ts';
 
 /**
- * The GET route of a log that takes most time in all, or is asked for most where the log has no durations.
+ * Finds the GET route of a log that takes the most time in total, or the most frequent one if the log has no durations.
  * @throws {LabError} ERR_REDLINE_ACCESS_LOG
  */
 export async function busiestRoute(

@@ -1,22 +1,22 @@
 import { resolveRequest } from '../config/resolve-plan.ts';
 import type { Endpoint } from '../load/endpoint.ts';
 import { type Answer, send } from '../servers/contract.ts';
-import { isUnimportant } from './choose-request.ts';
+import { isOperatorRoute } from './choose-request.ts';
 import type { Listening } from './preload/protocol.ts';
 
-/** Of Prometheus and its exporters, OpenTelemetry, and Node's inspector. */
+/** Ports of Prometheus and its exporters, OpenTelemetry, and Node's inspector. */
 const metricsPorts = new Set<number | string>([9090, 9091, 9100, 9113, 9229, 9464, 8125, 9102]);
 
-/** The listeners of an app, and the one that requests are for. */
+/** The listeners of an app, and the one to send requests to. */
 export interface ChosenListener {
   main: Listening | undefined;
-  /** Nothing but a request can tell which of these is the application; `main` is one of them. */
+  /** Candidates that only a request can tell apart; `main` is one of them. */
   undecided: Listening[];
 }
 
 /**
- * The listener of the given port; of those that speak HTTP that of `PORT`, the one with the most routes, or one that says
- * nothing of itself. What serves only metrics and health checks comes last.
+ * Chooses the listener of the given port; among HTTP listeners, that of `PORT`, the one with the most routes, or one that shows no
+ * routes. Listeners with only metrics and health checks come last.
  * @param own The port that the app was given.
  */
 export function chooseListener(
@@ -26,30 +26,30 @@ export function chooseListener(
   const named = listeners.find(({ asked }) => asked === wanted);
   if (named !== undefined) return { main: named, undecided: [] };
   const speaking = listeners.filter(({ kind }) => kind === 'http');
-  const application = speaking.filter((each) => !isAside(each));
+  const application = speaking.filter((each) => !isOperatorListener(each));
   const candidates = application.length > 0 ? application : speaking;
   const onPort = candidates.find(({ port }) => port === own);
   if (onPort !== undefined) return { main: onPort, undecided: [] };
-  const routes = candidates.toSorted((a, b) => importantRoutes(b) - importantRoutes(a));
-  const [most] = routes;
-  if (most === undefined) {
+  const routes = candidates.toSorted((a, b) => countUserRoutes(b) - countUserRoutes(a));
+  const [first] = routes;
+  if (first === undefined) {
     return { main: listeners.find(({ kind }) => kind !== 'other'), undecided: [] };
   }
-  const undecided = importantRoutes(most) > 0 ? [] : candidates;
-  return { main: most, undecided: undecided.length > 1 ? undecided : [] };
+  const undecided = countUserRoutes(first) > 0 ? [] : candidates;
+  return { main: first, undecided: undecided.length > 1 ? undecided : [] };
 }
 
-/** Whether it shows nothing that users ask for. */
-export function isAside({ asked, routes, kind }: Listening): boolean {
+/** True if the listener shows nothing that users request. */
+export function isOperatorListener({ asked, routes, kind }: Listening): boolean {
   if (kind !== 'http') return false;
-  return metricsPorts.has(asked) || (routes.length > 0 && routes.every(isUnimportant));
+  return metricsPorts.has(asked) || (routes.length > 0 && routes.every(isOperatorRoute));
 }
 
-function importantRoutes({ routes }: Listening): number {
-  return routes.filter((each) => !isUnimportant(each)).length;
+function countUserRoutes({ routes }: Listening): number {
+  return routes.filter((each) => !isOperatorRoute(each)).length;
 }
 
-/** Of several that say nothing of themselves, the one whose `GET /` looks most like an application. */
+/** Chooses among listeners that show no routes: the one whose `GET /` looks most like an application. */
 export async function askListeners(
   listeners: readonly Listening[],
   endpointOf: (listener: Listening) => Promise<Endpoint>,
@@ -75,7 +75,7 @@ function scoreOf({ status, body, location }: Answer): number {
   return status === 401 || status === 403 ? 3 : 2;
 }
 
-/** e.g. `port 3000 (HTTP, Express, 3 GET routes)` */
+/** Formats e.g. `port 3000 (HTTP, Express, 3 GET routes)`. */
 export function listenerText({ asked, port, kind, routes, framework }: Listening): string {
   const place =
     typeof asked === 'string'

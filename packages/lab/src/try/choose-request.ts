@@ -9,69 +9,72 @@ import { plural } from '../report/format.ts';
 
 export interface ChosenRequest {
   request: Required<RequestConfig>;
-  /** One sentence for people. */
+  /** One sentence for display. */
   why: string;
 }
 
-/** Each is asked once to see whether it answers, and those that do a few times more, warm: a moment for dozens of routes. */
-const mostAsked = 40;
+/**
+ * Max number of routes tried. Each is requested once to see if it succeeds, and successful ones a few times more, warm: a moment
+ * for dozens of routes.
+ */
+const maxAsked = 40;
 const warmAsks = 5;
 const patienceMs = 2_000;
-/** Where no route answers in less. */
+/** Used when no route responds faster. */
 const slowPatienceMs = 10_000;
-const mostWarmMs = 5_000;
+const maxWarmMs = 5_000;
 const askAgainMs = 100;
 const askForRoutesAgainMs = 500;
-/** Times this near to the longest cannot be distinguished by a few requests: then the larger response counts. */
-const nearlyAsLong = 0.75;
-/** What an orchestrator or a person who reads documentation asks is not what users wait for. */
-const unimportant =
+/** Times this near to the longest cannot be distinguished by a few requests: the larger response is preferred then. */
+const minShareOfLongest = 0.75;
+/** Routes for orchestrators and for readers of documentation: users do not wait for them. */
+const operatorRoutes =
   /health|live(ness|z)|ready|readiness|debug|metrics|favicon|swagger|docs|openapi|\/status$|\/ping$/i;
 
-/** Whether a route is for those who operate the app. */
-export function isUnimportant(route: string): boolean {
-  return unimportant.test(route);
+/** True if a route is meant for operators of the app. */
+export function isOperatorRoute(route: string): boolean {
+  return operatorRoutes.test(route);
 }
 
 const loginPage = /\/(log-?in|sign-?in|auth|sso|oauth2?|session\/new|accounts?\/login)\b/i;
 const secured = 'https';
 
-/** Files that a page is made of: a proxy or a CDN serves them, and none of the app's own work is in them. */
+/** Static files of a page: a proxy or a CDN serves them, and they contain none of the app's own work. */
 const asset =
   /\.(map|[cm]?js|css|html?|txt|xml|webmanifest|ico|png|jpe?g|gif|webp|avif|svg|woff2?|ttf|otf|eot|mp[34]|webm|wasm|pdf)$/i;
 
-/** The GET routes of an app, by what becomes of them. */
+/** The GET routes of an app, grouped by how they are treated. */
 export interface PickedRoutes {
-  /** Paths that are asked, and nothing else is. */
+  /** Paths that are requested; no others are. */
   asked: string[];
-  /** They look like actions. */
+  /** Paths that look like actions. */
   actions: string[];
-  /** Nobody has said which item: `/users/:id` */
+  /** Paths with a parameter whose value is unknown: `/users/:id` */
   parametrised: string[];
-  /** Health checks, documentation and the like, and those beyond the most that are asked. */
+  /** Health checks, documentation and the like, and paths above the max number of requests. */
   others: string[];
 }
 
-/** Sorts routes before any of them is asked: some apps change something on a GET. */
+/** Sorts routes before any request: some apps change data on a GET. */
 export function pickRoutes(routes: readonly string[]): PickedRoutes {
   const picked: PickedRoutes = { asked: [], actions: [], parametrised: [], others: [] };
   const all = routes.map((route) =>
-    // What is optional is left away.
+    // Optional parts are removed.
     route.replaceAll(/\{\/[^}]*\}|\/:\w+(?:\([^)]*\))?\?/g, ''),
   );
   for (const path of new Set([...all.map((each) => (each === '' ? '/' : each)), '/'])) {
     if (actionIn(path) !== undefined) picked.actions.push(path);
     else if (/[:*(){}[\]+^$|]/.test(path)) picked.parametrised.push(path);
-    else if (isUnimportant(path)) picked.others.push(path);
+    else if (isOperatorRoute(path)) picked.others.push(path);
     else picked.asked.push(path);
   }
-  picked.others.push(...picked.asked.splice(mostAsked));
+  picked.others.push(...picked.asked.splice(maxAsked));
   return picked;
 }
 
 /**
- * Of the routes that an app shows, the one that takes longest: nobody has said which is busiest, and the longest has most of
- * the app's own work in it, so that it promises least.
+ * Chooses the slowest route that an app shows: the busiest one is unknown, and the slowest contains most of the app's own work, so
+ * that it promises the smallest gain.
  * @throws {LabError} ERR_REDLINE_TRY when none of them succeeds
  */
 export async function chooseRequest(
@@ -87,7 +90,7 @@ export async function chooseRequest(
   const candidates = own.length > 0 ? own : answering;
   if (candidates.length === 0) {
     if (refused.some((each) => each.endsWith(`redirects to ${secured}`))) {
-      throw new LabError('ERR_REDLINE_TRY', notForTls(tls));
+      throw new LabError('ERR_REDLINE_TRY', tlsOnlyText(tls));
     }
     throw nothingAnswers(refused, [...parametrised, ...actions]);
   }
@@ -96,7 +99,7 @@ export async function chooseRequest(
     candidates.length === 1
       ? 'The only GET route that was found to answer.'
       : `Of ${plural(candidates.length, 'GET route')} that answer, the one that takes longest.`;
-  // What users wait for may be behind it.
+  // The routes that users wait for may require the login.
   const others =
     withLogin === 0
       ? ''
@@ -104,18 +107,18 @@ export async function chooseRequest(
   return { request, why: `${chosen}${others} Name another by its URL.` };
 }
 
-/** Of requests that a description of the app lists, the one that takes longest; undefined where none succeeds. */
+/** Chooses the slowest of the requests that a description of the app lists; undefined if none succeeds. */
 export async function chooseAmong(
   endpoint: Endpoint,
   requests: readonly Required<RequestConfig>[],
   signal: AbortSignal,
 ): Promise<Required<RequestConfig> | undefined> {
   const asking = { signal, forMs: patienceMs };
-  const { answering } = await askEach(endpoint, requests.slice(0, mostAsked), asking);
+  const { answering } = await askEach(endpoint, requests.slice(0, maxAsked), asking);
   return answering.length === 0 ? undefined : (await longest(endpoint, answering, signal)).request;
 }
 
-/** Asks all again while none answers and one of them says that the app is not ready yet. */
+/** Repeats all requests while none succeeds and one of the responses says that the app is not ready yet. */
 async function askUntilReady(
   endpoint: Endpoint,
   requests: readonly Required<RequestConfig>[],
@@ -139,13 +142,13 @@ async function askUntilReady(
 interface ChoiceOptions {
   headers: Record<string, string>;
   readyTimeoutMs: number;
-  /** A port where the app itself terminates TLS. */
+  /** Port where the app itself terminates TLS. */
   tls?: number | string;
   signal: AbortSignal;
 }
 
-/** For an app that only redirects to https from the port that is not secured. */
-export function notForTls(tls: number | string | undefined): string {
+/** Explains that an app only redirects from its plain port to https. */
+export function tlsOnlyText(tls: number | string | undefined): string {
   const where = tls === undefined ? '' : `: port ${tls} terminates it`;
   return `Not for you: what the app serves over HTTP only redirects to https, and TLS in the process stays with Node${where}. It pays where a proxy terminates TLS.`;
 }
@@ -153,15 +156,15 @@ export function notForTls(tls: number | string | undefined): string {
 interface Found {
   answering: Asked[];
   refused: string[];
-  /** One of them says that the app is not ready yet. */
+  /** True if a response says that the app is not ready yet. */
   isWarmingUp: boolean;
-  /** One of them did not answer in time. */
+  /** True if a request timed out. */
   isSlow: boolean;
 }
 
 interface Asking {
   signal: AbortSignal;
-  /** For each. */
+  /** Time-out of each request. */
   forMs: number;
 }
 
@@ -184,7 +187,7 @@ async function askEach(
   return found;
 }
 
-/** Compares them warm: what is asked first pays for what the others have in common. */
+/** Compares requests warm: the first request pays for whatever the others share. */
 async function longest(
   endpoint: Endpoint,
   candidates: readonly Asked[],
@@ -192,7 +195,7 @@ async function longest(
 ): Promise<Asked> {
   if (candidates.length === 1) return candidates[0]!;
   const warm = new Map(candidates.map((each) => [each, Infinity]));
-  const until = performance.now() + mostWarmMs;
+  const until = performance.now() + maxWarmMs;
   for (let ask = 0; ask < warmAsks && (ask === 0 || performance.now() < until); ask++) {
     for (const each of candidates) {
       signal.throwIfAborted();
@@ -201,8 +204,8 @@ async function longest(
     }
   }
   const timed = candidates.filter((each) => warm.get(each)! < Infinity);
-  const most = Math.max(...timed.map((each) => warm.get(each)!));
-  const slow = timed.filter((each) => warm.get(each)! >= most * nearlyAsLong);
+  const longestMs = Math.max(...timed.map((each) => warm.get(each)!));
+  const slow = timed.filter((each) => warm.get(each)! >= longestMs * minShareOfLongest);
   return (slow.length > 0 ? slow : candidates).reduce((largest, each) =>
     each.bytes > largest.bytes ? each : largest,
   );
@@ -214,7 +217,7 @@ interface Asked {
   bytes: number;
 }
 
-/** How long a response takes, and its size; or why it cannot be measured. */
+/** Returns the time and the size of a response, or the reason why it cannot be measured. */
 async function askOnce(
   endpoint: Endpoint,
   request: Required<RequestConfig>,
@@ -224,7 +227,7 @@ async function askOnce(
   try {
     const { status, body, location } = await send(endpoint, request, { timeoutMs: forMs });
     if (status < 200 || status >= 400) return `answers ${status}`;
-    // A redirect is not the app: what it leads to is served by TLS, or waits for a login.
+    // A redirect does not reach the app: its target is served over TLS, or requires a login.
     if (status >= 300 && location?.startsWith('https:')) return `redirects to ${secured}`;
     if (status >= 300 && loginPage.test(location ?? '')) return 'redirects to a login page';
     return { ms: performance.now() - before, bytes: body.length };
@@ -233,10 +236,10 @@ async function askOnce(
   }
 }
 
-/** No route of an app succeeds, as far as it shows any; what it says of itself may know more. */
+/** Thrown if none of the visible routes of an app succeeds; its own description may list others. */
 export class NoRouteError extends LabError {}
 
-/** Which of some requests succeed, and what the others get. */
+/** Returns the requests that succeed, and the responses to the others. */
 export async function succeeding(
   endpoint: Endpoint,
   requests: readonly Required<RequestConfig>[],

@@ -16,18 +16,18 @@ import { invocation, withoutSecrets } from '../secrets.ts';
 import { label } from '../servers/contract.ts';
 import { nodeCommandOf } from '../project/node-command.ts';
 import { runToEnd } from '../system/run-to-end.ts';
-import { asItIs, variantOf, withRedline } from './app.ts';
+import { unchanged, variantOf, withRedline } from './app.ts';
 import { busiestRoute } from './busiest-route.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
-import { mostMsOf, paceOf } from './pace.ts';
+import { paceOf, timeLimitMsOf } from './pace.ts';
 import { tryMarkdown } from './report/try-markdown.ts';
 import { renderTryHtml } from './report/try-page.ts';
 import { renderTryTerminal } from './report/try-terminal.ts';
 import type { TryResult } from './result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from './target.ts';
-import { wordOf } from './verdict.ts';
+import { verdictOf } from './verdict.ts';
 
 interface TryOptions extends TargetOptions, ReportOptions, ConsentOptions {
   log?: string;
@@ -38,8 +38,8 @@ interface TryOptions extends TargetOptions, ReportOptions, ConsentOptions {
 }
 
 const defaultSeconds = 60;
-/** The app as it is, that again, and with redline. */
-const mostCopies = 3;
+/** The app unchanged, the same again, and with redline. */
+const maxCopies = 3;
 
 export function addTryCommand(program: Command, context: CommandContext): void {
   const command = addTarget(program.command('try'), 'URLs or paths of the app to request')
@@ -84,8 +84,8 @@ async function run(
   }
   const setup = (await target.plan.setup?.()) ?? {};
   try {
-    const screen = new FirstScreen(options, mostCopies);
-    const prepared = await look(target, setup.env ?? {}, screen, { options, signal });
+    const screen = new FirstScreen(options, maxCopies);
+    const prepared = await prepareRun(target, setup.env ?? {}, screen, { options, signal });
     if (prepared === undefined) return;
     const plan = planOf(target, prepared, options);
     const { refusal } = prepared;
@@ -96,7 +96,7 @@ async function run(
     await writeFiles(
       {
         stem: `${bench.scenario}-${bench.runId}`,
-        json: formatTryJson(result),
+        json: result,
         html: renderTryHtml(result),
         md: () => tryMarkdown(result),
       },
@@ -108,7 +108,7 @@ async function run(
   }
 }
 
-/** The requests of a log take the place of the plan's. */
+/** Uses the requests of a log instead of the plan's. */
 async function readLog(
   target: TryTarget,
   { log, replay, route, ...options }: TryOptions,
@@ -143,7 +143,7 @@ function definedOf(chosen: {
   return { ...(replay === undefined ? {} : { replay }), ...(route === undefined ? {} : { route }) };
 }
 
-async function look(
+async function prepareRun(
   target: TryTarget,
   env: Record<string, string>,
   screen: FirstScreen,
@@ -157,7 +157,7 @@ async function look(
     screen,
     paceFor: (speed) =>
       paceOf(target.plan, speed, {
-        // A person who reads the first screen takes nothing of it.
+        // The time a user spends reading the first screen does not count.
         leftMs: Math.max(
           0,
           (seconds ?? defaultSeconds) * 1_000 + screen.waitedMs - (performance.now() - startedAt),
@@ -176,15 +176,15 @@ function oneAtATime(refusal: string): string {
   return `The app cannot run twice (${refusal}), so that its copies ran one at a time, alternating: what the machine did meanwhile widens the intervals.`;
 }
 
-/** Two variants of one app; the runner adds the first once more, as the control. */
+/** Plans two variants of one app; the runner adds the first once more, as the control. */
 function planOf(
   { plan, app, typed }: TryTarget,
   { requests, preloads, redirecting: main, pace, announcedAt, refusal }: Prepared,
   { restarts }: TryOptions,
 ): Plan {
-  const { precision, connections, turns, passes, leastRestarts } = pace;
+  const { precision, connections, turns, passes, minRestarts } = pace;
   const spentMs = performance.now() - announcedAt;
-  // Side by side, each server has a port of its own. What asks for the one it is given needs no help, and gets none.
+  // The servers run side by side on different ports. An app that reads `PORT` needs no redirect.
   const redirecting = main === undefined ? undefined : { main };
   const asked = plan.requestLabel ?? requests.map(label).join(', ');
   return {
@@ -194,18 +194,18 @@ function planOf(
     group: undefined,
     requests,
     variants: [
-      variantOf(app, asItIs, [], redirecting),
+      variantOf(app, unchanged, [], redirecting),
       variantOf(app, withRedline, preloads, redirecting),
     ],
-    baseline: asItIs,
+    baseline: unchanged,
     precision,
     connections,
     turns,
     passes,
-    mostMs: Math.max(0, mostMsOf(pace) - spentMs),
+    timeLimitMs: Math.max(0, timeLimitMsOf(pace) - spentMs),
     ...(refusal === undefined ? {} : { oneAtATime: true }),
     ...(restarts === undefined
-      ? { until: Date.now() + pace.estimateMs - spentMs, leastRestarts }
+      ? { until: Date.now() + pace.estimateMs - spentMs, minRestarts }
       : { waitsForFirst: true }),
   };
 }
@@ -242,21 +242,18 @@ function resultOf(
     response: { tookMs: speed.tookMs, cpuMs: speed.cpuMs },
     compared,
     packages: preloads.map(({ name, version, from }) => ({ name, version, from })),
-    word: wordOf(bench),
+    word: verdictOf(bench),
     keep: keepLines(typed, project, preloads),
     bench,
   });
 }
 
-/** What listens names it; package.json does for what cannot be seen from there. */
+/** Takes the framework from the listener; from package.json for frameworks that listeners do not show. */
 function frameworkOf(
   { framework: seen }: Prepared['main'],
   project: TryTarget['project'],
 ): { framework?: string } {
   const named = project?.framework;
-  if (named !== undefined && named.startsWith('Nest') && seen !== undefined) {
-    return { framework: `Nest on ${seen}` };
-  }
   const isVisible = named !== undefined && /^(Express|Fastify|Koa|Nest.*)$/.test(named);
   const framework = seen ?? (isVisible ? undefined : named);
   return framework === undefined ? {} : { framework };
@@ -275,10 +272,3 @@ Examples:
 Without a command it tries the config of the folder, or the start script of its package.json.
 
 Exit status: 0 measured, 1 the app, a check or the load failed, or redline cannot serve it, 2 wrong input, 130 interrupted.`;
-
-/** Indented for people, but one line a slice: there are hundreds. */
-function formatTryJson({ bench: { slices, ...bench }, ...result }: TryResult): string {
-  const head = JSON.stringify({ ...result, bench }, undefined, 2).slice(0, -'\n  }\n}'.length);
-  const lines = slices.map((slice) => `      ${JSON.stringify(slice)}`).join(',\n');
-  return `${head},\n    "slices": [\n${lines}\n    ]\n  }\n}\n`;
-}

@@ -7,7 +7,7 @@ import { seconds } from '../report/format.ts';
 import { maskSecrets } from '../secrets.ts';
 import { label, labelsOf } from '../servers/contract.ts';
 import { dotEnv } from '../servers/launched-app.ts';
-import { type Described, looksFor } from './apis/described.ts';
+import { type Described, descriptionRequestsText } from './apis/described.ts';
 import { listenerText } from './choose-listener.ts';
 import { pickRoutes, type PickedRoutes } from './choose-request.ts';
 import type { Recording } from './har.ts';
@@ -16,7 +16,7 @@ import type { TryTarget } from './target.ts';
 import type { Trial } from './trial.ts';
 
 export interface ConsentOptions {
-  /** Asks nothing. */
+  /** Skips the questions. */
   yes?: true;
   /** Stops after the first screen. */
   dryRun?: true;
@@ -25,7 +25,7 @@ export interface ConsentOptions {
 /** A database or a queue in the configuration of the app. */
 export interface Service {
   name: string;
-  /** Without passwords. */
+  /** Connection string without passwords. */
   value: string;
   isLocal: boolean;
 }
@@ -34,9 +34,9 @@ const serviceUrl =
   /^(postgres(ql)?|mysql|mariadb|mongodb(\+srv)?|rediss?|valkeys?|amqps?|nats|kafka|sqlserver|mssql|libsql|clickhouse|cassandra|memcached|elasticsearch|neo4j|bolt|ldaps?|smtps?|sqs|file|sqlite|prisma)(\+\w+)?:/i;
 const serviceName =
   /^(?:\w*_)?(?:DATABASE|DB|PG|POSTGRES(?:QL)?|MYSQL|MARIADB|MONGO(?:DB)?|REDIS|VALKEY|RABBITMQ|AMQP|KAFKA|NATS|ELASTIC(?:SEARCH)?|SMTP|CLICKHOUSE)_?(?:URL|URI|DSN|HOST|HOSTS|HOSTNAME|SERVER|BROKERS?)$/i;
-const mostNamed = 8;
+const maxNamed = 8;
 
-/** Services in the configuration of the app: in this environment, in that of its command, and in the `.env` beside it. */
+/** Finds services in the configuration of the app: in this environment, in that of its command, and in its `.env`. */
 export function servicesOf(
   { app, typed }: Pick<TryTarget, 'app' | 'typed'>,
   outer: NodeJS.ProcessEnv = process.env,
@@ -54,7 +54,7 @@ export function servicesOf(
   });
 }
 
-/** Every host of a text such as `mongodb://a:1,b:2/db` or `localhost:9092`. */
+/** True if every host is local, in texts such as `mongodb://a:1,b:2/db` or `localhost:9092`. */
 function isLocal(value: string): boolean {
   if (/^(file|sqlite):/i.test(value) || value.startsWith('/')) return true;
   const authority = value
@@ -68,7 +68,7 @@ function isLocal(value: string): boolean {
     );
 }
 
-/** The same words in every command that chooses what to request. */
+/** Adds the same options to every command that chooses its own requests. */
 export function addConsent(command: Command): Command {
   return command
     .option('--yes', 'do not ask before the first request')
@@ -81,17 +81,17 @@ interface Streams {
 }
 
 /**
- * Says what a command is going to do to an app before it does so, and asks once where a person can answer. Nothing is requested
- * that was not shown first.
+ * Announces what a command is going to do to an app, and asks once if the input is interactive. Only requests that were shown first
+ * are sent.
  */
 export class FirstScreen {
   readonly #options: ConsentOptions;
   readonly #streams: Streams;
   readonly #copies: number;
-  /** For a person, so far. */
+  /** Time spent waiting for the user. */
   waitedMs = 0;
 
-  /** @param copies The most that run at a time. */
+  /** @param copies Max number of copies that run at a time. */
   constructor(
     options: ConsentOptions,
     copies: number,
@@ -103,8 +103,8 @@ export class FirstScreen {
   }
 
   /**
-   * Before the first start.
-   * @returns whether to go on
+   * Runs before the first start.
+   * @returns true to continue
    */
   async beforeStart(target: TryTarget, signal: AbortSignal): Promise<boolean> {
     const services = servicesOf(target);
@@ -118,7 +118,7 @@ export class FirstScreen {
             'Names no database or queue that it knows of: what the app connects to by itself is used as it is.',
           ]
         : services
-            .slice(0, mostNamed)
+            .slice(0, maxNamed)
             .map(
               ({ name, value, isLocal: local }) =>
                 `  ${name}=${value}${local ? '' : '   NOT LOCAL'}`,
@@ -134,8 +134,8 @@ export class FirstScreen {
   }
 
   /**
-   * Before the first request.
-   * @returns whether to go on
+   * Runs before the first request.
+   * @returns true to continue
    */
   async beforeRequests(
     target: TryTarget,
@@ -161,19 +161,18 @@ export class FirstScreen {
     return this.#ask('Go on? [Y/n] ', signal);
   }
 
-  /** The app has a lock, or a port that only one process can have. */
+  /** Announces that the app has a lock, or a port that only one process can use. */
   cannotRunTwice(refusal: string): void {
     this.#write([
       `The app cannot run twice (${refusal}): its copies run one at a time, alternating.`,
     ]);
   }
 
-  /** Before the measurement. */
   beforeMeasuring(sentence: string): void {
     this.#write([sentence]);
   }
 
-  /** Where a person is to send requests. */
+  /** Shows the URL to which the user sends requests. */
   recording(url: string, ms: number): void {
     this.waitedMs += ms;
     this.#write([`Use the app at ${url} now, for ${seconds(ms / 1_000)}.`]);
@@ -186,17 +185,17 @@ export class FirstScreen {
     ]);
   }
 
-  /** Recorded requests that fail now. */
+  /** Lists recorded requests that fail now. */
   failing(refused: readonly string[]): void {
-    const more = refused.length > mostNamed ? ` and ${refused.length - mostNamed} more` : '';
-    this.#write([`Left out, because they fail: ${refused.slice(0, mostNamed).join(', ')}${more}.`]);
+    const more = refused.length > maxNamed ? ` and ${refused.length - maxNamed} more` : '';
+    this.#write([`Left out, because they fail: ${refused.slice(0, maxNamed).join(', ')}${more}.`]);
   }
 
   described({ requests, by }: Described): void {
     const list = requests.map((each) => `${label(each)}${each.body === '' ? '' : ` ${each.body}`}`);
-    const more = list.length > mostNamed ? ` and ${list.length - mostNamed} more` : '';
+    const more = list.length > maxNamed ? ` and ${list.length - maxNamed} more` : '';
     this.#write([
-      `Requests, by ${by}: ${list.slice(0, mostNamed).join(', ')}${more}: a few times each, and the one that takes longest many times.`,
+      `Requests, by ${by}: ${list.slice(0, maxNamed).join(', ')}${more}: a few times each, and the one that takes longest many times.`,
     ]);
   }
 
@@ -230,7 +229,7 @@ export class FirstScreen {
   }
 }
 
-/** What is going to be requested, as far as that is known before it is. */
+/** Lists the requests that will be sent, as far as they are known in advance. */
 function requestLines(
   { record, hasRequests, plan, leftOut }: TryTarget,
   main: Listening | undefined,
@@ -245,7 +244,7 @@ function requestLines(
       `Passes on for ${time} what you request yourself, and repeats what only reads.`,
     ];
   }
-  if (!hasRequests) return [...login, ...routeLines(pickRoutes(main.routes)), elsewhere];
+  if (!hasRequests) return [...login, ...routeLines(pickRoutes(main.routes)), descriptionNote];
   return [
     ...login,
     `Requests, many times each: ${labelsOf(plan.requests).join(', ')}`,
@@ -253,22 +252,22 @@ function requestLines(
   ];
 }
 
-const elsewhere = `If none of these answers, it looks for a description of the API, with ${looksFor}, and requests what that lists and only reads.`;
+const descriptionNote = `If none of these answers, it looks for a description of the API, with ${descriptionRequestsText}, and requests what that lists and only reads.`;
 
 function leftOutLines(leftOut: readonly string[]): string[] {
   if (leftOut.length === 0) return [];
-  const more = leftOut.length > mostNamed ? ` and ${leftOut.length - mostNamed} more` : '';
+  const more = leftOut.length > maxNamed ? ` and ${leftOut.length - maxNamed} more` : '';
   return [
-    `Left out, because they may change something: ${leftOut.slice(0, mostNamed).join(', ')}${more}; --allow '${leftOut[0]}' sends that one.`,
+    `Left out, because they may change something: ${leftOut.slice(0, maxNamed).join(', ')}${more}; --allow '${leftOut[0]}' sends that one.`,
   ];
 }
 
 function routeLines({ asked, actions, parametrised, others }: PickedRoutes): string[] {
   const list = (paths: readonly string[]): string =>
     `${paths
-      .slice(0, mostNamed)
+      .slice(0, maxNamed)
       .map((path) => label({ method: 'GET', path }).slice(4))
-      .join(' ')}${paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : ''}`;
+      .join(' ')}${paths.length > maxNamed ? ` and ${paths.length - maxNamed} more` : ''}`;
   return [
     asked.length === 0
       ? 'Requests nothing: none of its GET routes can be asked without being named.'

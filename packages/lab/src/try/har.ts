@@ -5,7 +5,7 @@ import { LabError } from '../errors.ts';
 import { label } from '../servers/contract.ts';
 import { actionIn } from './actions.ts';
 
-/** One exchange that was recorded, by a browser or by `--record`. */
+/** One recorded exchange, from a browser or from `--record`. */
 export interface Exchange {
   url: string;
   method: string;
@@ -14,10 +14,10 @@ export interface Exchange {
   status: number;
 }
 
-/** Requests of a recording, by what becomes of them. */
+/** Requests of a recording, grouped by how they are treated. */
 export interface Recording {
   requests: Required<RequestConfig>[];
-  /** e.g. `POST /orders`: they may change something. */
+  /** e.g. `POST /orders`: requests that may change data. */
   leftOut: string[];
 }
 
@@ -35,7 +35,7 @@ interface HarFile {
   };
 }
 
-/** @throws {LabError} ERR_REDLINE_OPTION where it is missing, or holds no recording */
+/** @throws {LabError} ERR_REDLINE_OPTION if the file is missing or is not a recording */
 export function readHar(file: string): Exchange[] {
   if (!existsSync(file)) throw wrong(`--har "${file}" does not exist.`);
   let read: HarFile;
@@ -61,16 +61,16 @@ export function readHar(file: string): Exchange[] {
   });
 }
 
-/** Of the connection, of another protocol, or of a cache that the server under test has no copy for. */
+/** Headers of the connection, of another protocol, or of a cache of which the server under test has no copy. */
 const dropped =
   /^(:.*|host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade.*|content-length|expect|if-.*|range|sec-.*|priority)$/;
 const reading = /^(GET|HEAD)$/;
 
 /**
- * The requests of the origin that was asked most, those that succeeded, in their order. Those that may change something are left
- * out unless they are allowed by name.
+ * Selects the successful requests of the most frequent origin, in their order. Requests that may change data are left out unless
+ * they are explicitly allowed.
  * @param allowed Methods, or routes such as `POST /search`.
- * @throws {LabError} ERR_REDLINE_OPTION where nothing is left
+ * @throws {LabError} ERR_REDLINE_OPTION if no request is left
  */
 export function recordingOf(exchanges: readonly Exchange[], allowed: readonly string[]): Recording {
   const origin = busiestOrigin(exchanges);
@@ -107,7 +107,7 @@ function pathLabel(request: Required<RequestConfig>): string {
   return label(request).replace(/\?.*$/, '');
 }
 
-/** Whether a request only reads, as far as it says: GET of what does not look like an action, and queries of GraphQL. */
+/** True if a request appears to only read: a GET of a path that does not look like an action, or a GraphQL query. */
 export function reads({ method, path, body }: Required<RequestConfig>): boolean {
   const [pathname = ''] = path.split('?');
   if (reading.test(method)) return actionIn(pathname) === undefined;

@@ -6,7 +6,7 @@ import type { Preload } from './packages.ts';
 
 const install = { npm: 'npm install', pnpm: 'pnpm add', yarn: 'yarn add', bun: 'bun add' };
 
-/** What to type to keep what was measured: the packages the app does not have, and the line that starts it. */
+/** Returns the commands that keep the measured set-up: the packages that the app lacks, and the line that starts it. */
 export function keepLines(
   { command, env }: CommandLine,
   project: Project | undefined,
@@ -41,10 +41,10 @@ function startLine(
   return `${settings.join('')}NODE_OPTIONS="${imports}" ${command.map((each) => quotedWord(each)).join(' ')}`;
 }
 
-/** `node dist/main`, also after `cross-env NODE_ENV=production` or a build. */
+/** Matches `node dist/main`, also after `cross-env NODE_ENV=production` or a build. */
 const nodeInScript = /(^|\s)node(?=\s+[^&|;\s])/;
 
-/** A path below the app's folder is short, and the same on another machine. */
+/** Shortens a path inside the app's folder to a relative one, which is valid on another machine too. */
 function shown(word: string, project: Project | undefined): string {
   if (project === undefined || !word.startsWith('/')) return word;
   const below = relative(project.folder, word);

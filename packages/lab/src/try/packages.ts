@@ -4,20 +4,20 @@ import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { LabError } from '../errors.ts';
 
-/** A package of ours that takes effect when it is imported before the app. */
+/** A Redline package that takes effect when it is imported before the app. */
 export interface Preload {
   name: '@redline/http' | '@redline/child-process';
   version: string;
-  /** Whose installation it is. */
+  /** The installation that contains it. */
   from: 'app' | 'redline';
-  /** URLs of files: `name/register`, and the package itself. */
+  /** File URLs of `name/register` and of the package itself. */
   register: string;
   index: string;
 }
 
 /**
- * The app's own copy counts before the one beside this package: that is what it will run.
- * @param folder Of the app.
+ * Finds a package, preferring the app's own copy to the one installed with this package: it is the one the app will run.
+ * @param folder Folder of the app.
  * @throws {LabError} ERR_REDLINE_TRY when neither has it
  */
 export function findPreload(name: Preload['name'], folder: string): Preload {

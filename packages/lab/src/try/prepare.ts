@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { lookAt } from '../profile/suit-load.ts';
+import { measureRequestCost } from '../profile/suitable-load.ts';
 import {
   type Answer,
   answersOf,
@@ -19,44 +19,44 @@ import { signIn } from '../servers/sign-in.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { plural } from '../report/format.ts';
 import { describedRequests } from './apis/described.ts';
-import { asItIs, withRedline } from './app.ts';
+import { unchanged, withRedline } from './app.ts';
 import { askListeners } from './choose-listener.ts';
 import {
   chooseAmong,
   chooseRequest,
   NoRouteError,
-  notForTls,
   pickRoutes,
   succeeding,
+  tlsOnlyText,
 } from './choose-request.ts';
 import type { FirstScreen } from './first-screen.ts';
 import { recordingOf } from './har.ts';
-import { mostMsOf, type Pace, paceSentence, type Speed } from './pace.ts';
+import { type Pace, paceSentence, type Speed, timeLimitMsOf } from './pace.ts';
 import { findPreload, type Preload } from './packages.ts';
 import { firstHttp, type Listening } from './preload/protocol.ts';
 import { Recorder } from './record.ts';
-import { beside } from './run-beside.ts';
+import { startSecondCopy } from './second-copy.ts';
 import type { TryTarget } from './target.ts';
 import { Trial, type TrialOptions } from './trial.ts';
 
-/** What is known of an app once it has been started three times. */
+/** Facts about an app after it has been started three times. */
 export interface Prepared {
   requests: Required<RequestConfig>[];
-  /** Only where the requests were found here. */
+  /** Set if the requests were found here. */
   why: string | undefined;
   compared: 'body' | 'status';
   preloads: Preload[];
-  /** The listener that is asked, as the app opened it. */
+  /** The listener to send requests to, as the app opened it. */
   main: Listening;
-  /** Whether it listens there whatever `PORT` says. */
+  /** True if it listens there whatever the value of `PORT`. */
   isFixed: boolean;
-  /** The port that has to be another one, where copies side by side would have the same. */
+  /** The port to redirect, because copies side by side would both use it. */
   redirecting: number | string | undefined;
   speed: Speed;
   pace: Pace;
-  /** When that was said, a time of `performance.now()`. */
+  /** Time of the announcement, from `performance.now()`. */
   announcedAt: number;
-  /** Why its copies cannot run side by side, as the app says it. */
+  /** The app's own message why its copies cannot run side by side. */
   refusal: string | undefined;
 }
 
@@ -64,27 +64,27 @@ interface Preparation {
   env: Record<string, string>;
   signal: AbortSignal;
   screen: FirstScreen;
-  /** How the app is measured, once it is known what a start and a response take. */
+  /** Chooses the settings once the time of a start and of a response are known. */
   paceFor(speed: Speed): Pace;
-  /** A run whose restarts someone has counted takes as long as they take. */
+  /** False if the user chose the number of restarts: the run then takes as long as they take. */
   isTimed: boolean;
   phase(text: string): void;
-  /** Makes room for the first screen. */
+  /** Clears the progress line before the first screen. */
   clear(): void;
 }
 
-/** More requests than limiters let pass in a minute or in a second; a few at a time, as a page sends them. */
+/** More requests than rate limiters allow in a minute or in a second; a few at a time, as a page sends them. */
 const burst = 1_200;
 const burstMs = 1_000;
 const atATime = 8;
 
-/** Of a log, a few show whether the responses agree. */
-const mostChecked = 20;
+/** Max requests of a log that are compared. */
+const maxChecked = 20;
 
 /**
- * Starts the app as it is, finds where it listens and what it answers; then once more, and once with redline, and compares
- * what they answer.
- * @returns undefined where a person, or --dry-run, stops it before the first request
+ * Starts the app unchanged and finds its listener and its responses; starts it once more, and once with redline, and compares the
+ * responses.
+ * @returns undefined if the user, or --dry-run, stops it before the first request
  * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_CONTRACT
  */
 export async function prepare(
@@ -105,8 +105,8 @@ export async function prepare(
   };
   try {
     phase('starting the app, to see where it listens');
-    await using first = await Trial.start(options, { name: asItIs, preloads: [] });
-    if (!target.hasRequests) await first.settled(signal);
+    await using first = await Trial.start(options, { name: unchanged, preloads: [] });
+    if (!target.hasRequests) await first.untilNoNewRoutes(signal);
     clear();
     if (!(await screen.beforeRequests(target, first, signal))) return undefined;
     phase('asking its routes');
@@ -120,17 +120,22 @@ export async function prepare(
       : [http];
     const isFixed = main.port !== first.server.port;
     let how = isFixed ? { main: main.asked } : {};
-    const checked = distinctRequests(requests).slice(0, mostChecked);
+    const checked = distinctRequests(requests).slice(0, maxChecked);
     const endpoint = await first.endpoint(main);
     const answers = await answersOf(first.server, checked, { endpoint, signal });
-    const look = await lookAt(first.server, { ...plan, requests }, signal, endpoint);
-    const speed = { ...look, startMs: first.startMs };
+    const requestCost = await measureRequestCost(
+      first.server,
+      { ...plan, requests },
+      signal,
+      endpoint,
+    );
+    const speed = { ...requestCost, startMs: first.startMs };
     const pace = paceFor(speed);
     const announcedAt = performance.now();
     clear();
     screen.beforeMeasuring(paceSentence(pace, speed));
     phase('comparing its responses with and without redline');
-    const over = isTimed ? AbortSignal.timeout(mostMsOf(pace)) : undefined;
+    const over = isTimed ? AbortSignal.timeout(timeLimitMsOf(pace)) : undefined;
     const either = over === undefined ? signal : AbortSignal.any([signal, over]);
     const start = async (name: string, packages: Preload[]): Promise<Asked> => {
       const begin = (): Promise<Trial> =>
@@ -151,30 +156,32 @@ export async function prepare(
         throw error;
       }
     };
-    const { value: again, refusal } = await beside(first, () => start(asItIs, []), either).catch(
-      (error: unknown) => lateOr(error, over),
-    );
+    const { value: again, refusal } = await startSecondCopy(
+      first,
+      () => start(unchanged, []),
+      either,
+    ).catch((error: unknown) => rethrowAsTimeout(error, over));
     await using second = again.trial;
     if (refusal !== undefined) screen.cannotRunTwice(refusal);
     if (refusal !== undefined) await second[Symbol.asyncDispose]();
     const { trial: changed, answers: changedAnswers } = await start(withRedline, preloads).catch(
-      (error: unknown) => lateOr(error, over),
+      (error: unknown) => rethrowAsTimeout(error, over),
     );
     await using _changed = changed;
     requireEngine(changed, target);
     const compared = agree(answers, again.answers) ? 'body' : 'status';
-    const settled = compared === 'body' ? checked : checked.map(byStatus);
-    for (const [at, request] of settled.entries()) {
+    const toCompare = compared === 'body' ? checked : checked.map(byStatus);
+    for (const [at, request] of toCompare.entries()) {
       requireSame(
         request,
-        { name: asItIs, answer: again.answers[at]! },
+        { name: unchanged, answer: again.answers[at]! },
         { name: withRedline, answer: changedAnswers[at]! },
       );
     }
     return {
       requests: compared === 'body' ? requests : requests.map(byStatus),
       why,
-      compared: settled.every(({ compare }) => compare === 'body') ? 'body' : 'status',
+      compared: toCompare.every(({ compare }) => compare === 'body') ? 'body' : 'status',
       preloads,
       main,
       isFixed,
@@ -189,14 +196,14 @@ export async function prepare(
   }
 }
 
-/** A copy of the app, once it has answered. */
+/** A copy of the app, with its responses. */
 interface Asked {
   trial: Trial;
   answers: Answer[];
 }
 
-/** @throws {LabError} ERR_REDLINE_LOAD where it failed because the time was over */
-function lateOr(error: unknown, over: AbortSignal | undefined): never {
+/** @throws {LabError} ERR_REDLINE_LOAD if the error was caused by the time limit */
+function rethrowAsTimeout(error: unknown, over: AbortSignal | undefined): never {
   if (over?.aborted !== true) throw error;
   throw new LabError(
     'ERR_REDLINE_LOAD',
@@ -204,14 +211,14 @@ function lateOr(error: unknown, over: AbortSignal | undefined): never {
   );
 }
 
-/** Whether two processes of the same app answer the same bytes: times and random ids do not. */
+/** True if two processes of the same app send the same bytes: they do not if bodies contain times or random ids. */
 function agree(one: readonly Answer[], other: readonly Answer[]): boolean {
   return one.every(({ body }, at) => body.equals(other[at]!.body));
 }
 
 /**
- * The listener that requests are for. Where only a request can tell, `GET /` of each is sent once.
- * @throws {LabError} ERR_REDLINE_TRY where it is not plain HTTP/1.1
+ * Finds the listener to send requests to. If only a request can tell, sends one `GET /` to each.
+ * @throws {LabError} ERR_REDLINE_TRY if it does not speak plain HTTP/1.1
  */
 export async function mainOf(trial: Trial, { port }: TryTarget): Promise<Listening> {
   const { main, undecided } = trial.choose(port);
@@ -226,15 +233,15 @@ export async function mainOf(trial: Trial, { port }: TryTarget): Promise<Listeni
   throw new LabError('ERR_REDLINE_TRY', `Not for you: ${reason[chosen.kind]}`);
 }
 
-/** What an app is asked, and what that was seen to do. */
+/** The requests for an app, and their observed effects. */
 export interface Chosen {
   requests: Required<RequestConfig>[];
-  /** Only where they were found here. */
+  /** Set if the requests were found here. */
   why: string | undefined;
   startsChildren: boolean;
 }
 
-/** The requests of a target, or of its recording, or the route of an app that is found to take longest. */
+/** Returns the requests of a target, or of its recording, or the slowest route found in the app. */
 export async function chooseAll(
   trial: Trial,
   main: Listening,
@@ -247,10 +254,10 @@ export async function chooseAll(
   }
   const tls = trial.listeners.find(({ kind }) => kind === 'tls')?.asked;
   const { requests, why } = await findRequests(trial, main, target, { screen, signal, tls });
-  // With the session that they may belong to.
+  // Uses the session that the requests may belong to.
   const endpoint = await trial.endpoint(main);
   const before = trial.childrenStarted;
-  const asked = distinctRequests(requests).slice(0, mostChecked);
+  const asked = distinctRequests(requests).slice(0, maxChecked);
   for (const request of asked) {
     const sent = sendOnceReady(endpoint, request, {
       withinMs: plan.readyTimeoutMs,
@@ -260,10 +267,10 @@ export async function chooseAll(
       throw await trial.server.failure(`did not answer ${label(request)} (${error.message})`);
     });
     if (status >= 300 && status < 400 && location?.startsWith('https:')) {
-      throw new LabError('ERR_REDLINE_TRY', notForTls(tls));
+      throw new LabError('ERR_REDLINE_TRY', tlsOnlyText(tls));
     }
   }
-  // What a timer starts now and then is not the work of a request.
+  // Processes that a timer starts now and then are not the work of a request.
   const startsChildren = trial.childrenStarted - before >= asked.length / 2;
   await requireNoLimit(endpoint, asked, signal);
   return { requests, why, startsChildren };
@@ -313,7 +320,7 @@ async function findRequests(
     screen.described(described);
     let session = endpoint;
     if (described.login !== undefined) {
-      // Each copy begins one of its own.
+      // Each copy starts its own session.
       plan.login = described.login;
       await signIn(trial.server, plan.login, endpoint);
       session = { ...endpoint, session: trial.server.session };
@@ -326,8 +333,8 @@ async function findRequests(
 }
 
 /**
- * Recorded requests may ask for what is gone by now.
- * @throws {LabError} ERR_REDLINE_TRY where none succeeds
+ * Drops requests that fail: a recording may refer to data that no longer exists.
+ * @throws {LabError} ERR_REDLINE_TRY if none succeeds
  */
 async function thatSucceed(
   endpoint: Endpoint,
@@ -346,7 +353,7 @@ async function thatSucceed(
 }
 
 /**
- * A limit of requests is found here in a moment, and not in the middle of a measurement.
+ * Detects a rate limit here within a moment instead of in the middle of a measurement.
  * @throws {LabError} ERR_REDLINE_TRY
  */
 async function requireNoLimit(

@@ -10,11 +10,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Endpoint, originOf } from '../load/endpoint.ts';
 import type { Exchange } from './har.ts';
 
-/** Requests that a person sends by hand are few; a test suite sends more, and the first of them say enough. */
-const mostExchanges = 2_000;
-const mostBodyBytes = 1_000_000;
+/** Max number of recorded exchanges: a user sends few by hand; a test suite sends more, of which the first are enough. */
+const maxExchanges = 2_000;
+const maxBodyBytes = 1_000_000;
 
-/** Between a person and an app: passes everything on, and remembers the requests. */
+/** Proxy between the user and an app that forwards everything and records the requests. */
 export class Recorder implements AsyncDisposable {
   readonly exchanges: Exchange[] = [];
   readonly #app: Endpoint;
@@ -56,14 +56,14 @@ export class Recorder implements AsyncDisposable {
     let bytes = 0;
     incoming.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes <= mostBodyBytes) body.push(chunk);
+      if (bytes <= maxBodyBytes) body.push(chunk);
     });
     const { host, port } = this.#app;
     const outgoing = httpRequest({ host, port, method, path: url, headers }, (answer) => {
       const { statusCode: status = 0 } = answer;
       response.writeHead(status, answer.rawHeaders);
       answer.pipe(response);
-      if (this.exchanges.length >= mostExchanges || bytes > mostBodyBytes) return;
+      if (this.exchanges.length >= maxExchanges || bytes > maxBodyBytes) return;
       const kept = Object.entries(headers).map(([name, value]) => [
         name,
         [value].flat().join(', '),

@@ -14,25 +14,25 @@ import { parseLogin } from '../servers/sign-in.ts';
 import { type Recording, readHar, recordingOf } from './har.ts';
 import { type Project, readProject } from '../project/read-project.ts';
 
-/** An app, and what is known of its requests before it was started. */
+/** An app, and the facts about its requests before it is started. */
 export interface TryTarget {
-  /** Everything but variants and precision. */
+  /** Plan without variants and precision. */
   plan: Plan;
   app: PlannedVariant;
-  /** As typed, for people. */
+  /** Command as typed, for display. */
   typed: CommandLine;
   project: Project | undefined;
-  /** Whether the requests of the plan are what the user named. */
+  /** True if the user named the requests of the plan. */
   hasRequests: boolean;
-  /** That of a URL. */
+  /** Port of a URL. */
   port: number | undefined;
-  /** Why another program is started than the one that was typed. */
+  /** Reason why a program other than the typed one is started. */
   launched: string | undefined;
-  /** The requests were recorded, and some of them may fail by now. */
+  /** True if the requests were recorded; some of them may fail by now. */
   isRecorded: boolean;
-  /** Recorded requests that are not sent: they may change something. */
+  /** Recorded requests that are not sent because they may change data. */
   leftOut: string[];
-  /** How long to pass on what a person requests, and which of it to send that may change something. */
+  /** Time for which the user's requests are forwarded and recorded, and the requests allowed although they may change data. */
   record: { ms: number; allowed: string[] } | undefined;
 }
 
@@ -46,7 +46,8 @@ export interface TargetOptions extends RequestOptions {
 }
 
 /**
- * `[URL or /path …] -- COMMAND`, a config, or nothing: then the config of the folder, or the start script of its package.json.
+ * Parses `[URL or /path …] -- COMMAND`, a config, or nothing: then it takes the config of the folder, or the start script of its
+ * package.json.
  * @throws {LabError} ERR_REDLINE_OPTION, ERR_REDLINE_CONFIG, ERR_REDLINE_CONFIG_FILE, ERR_REDLINE_LAUNCHER
  * @param asked The command that was typed, for messages.
  */
@@ -160,7 +161,7 @@ function recordIn(
   return { ms: seconds * 1_000, allowed: allow };
 }
 
-/** One option chooses the requests. */
+/** Refuses a second option that chooses the requests. */
 function refuseOthers(
   option: string,
   asked: readonly string[],

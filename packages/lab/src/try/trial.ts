@@ -8,18 +8,18 @@ import { choosePorts } from '../servers/ports.ts';
 import { Server } from '../servers/server.ts';
 import type { Pinning } from '../system/pinning.ts';
 import { variantOf } from './app.ts';
-import { chooseListener, type ChosenListener, isAside } from './choose-listener.ts';
+import { chooseListener, type ChosenListener, isOperatorListener } from './choose-listener.ts';
 import type { Preload } from './packages.ts';
 import type { Listening, Sighting } from './preload/protocol.ts';
 
-/** An app that serves metrics on a port of their own may open that first. */
+/** Wait for further listeners: an app may open its separate metrics port first. */
 const othersWithinMs = 700;
-/** The application itself may wait for a database first. */
-const othersOfAsideMs = 10_000;
-const lookEveryMs = 25;
-/** Without another sighting for so long the routes of an app are known. */
-const settledMs = 600;
-const mostSettlingMs = 4_000;
+/** The application's own listener may wait for a database first. */
+const othersOfOperatorMs = 10_000;
+const pollMs = 25;
+/** The routes of an app are complete after this long without another sighting. */
+const quietMs = 600;
+const maxDiscoveryMs = 4_000;
 
 export interface TrialOptions {
   app: PlannedVariant;
@@ -35,7 +35,7 @@ export class Trial implements AsyncDisposable {
   readonly server: Server;
   readonly #file: string;
   readonly #startedAt = performance.now();
-  /** From its start until it listens. */
+  /** Time from its start until it listens. */
   startMs = 0;
   #stopped: Promise<void> | undefined;
 
@@ -45,7 +45,7 @@ export class Trial implements AsyncDisposable {
   }
 
   /**
-   * @param how.main The port the app insists on, once it is known.
+   * @param how.main The port the app always uses, once it is known.
    * @throws {LabError} ERR_REDLINE_SERVER when it ends, ERR_REDLINE_TRY when no Node server listens in time
    */
   static async start(
@@ -78,7 +78,7 @@ export class Trial implements AsyncDisposable {
 
   get listeners(): Listening[] {
     const all = this.#sightings().filter((each) => each.type === 'listening');
-    // Workers of a cluster share one.
+    // Workers of a cluster share one listener.
     return [...new Map(all.map((each) => [`${each.asked} ${each.port}`, each])).values()];
   }
 
@@ -86,7 +86,7 @@ export class Trial implements AsyncDisposable {
     return this.#sightings().filter((each) => each.type === 'child').length;
   }
 
-  /** The server that requests are for, as far as that is known before anything is requested. */
+  /** Returns the server to send requests to, as far as it is known before any request. */
   main(wanted?: number): Listening | undefined {
     return this.choose(wanted).main;
   }
@@ -95,22 +95,22 @@ export class Trial implements AsyncDisposable {
     return chooseListener(this.listeners, { wanted, own: this.server.port });
   }
 
-  /** Waits until no further listener or route has been seen for a moment. */
-  async settled(signal: AbortSignal): Promise<void> {
-    const until = Date.now() + mostSettlingMs;
+  /** Waits until no new listener or route has appeared for a moment. */
+  async untilNoNewRoutes(signal: AbortSignal): Promise<void> {
+    const until = Date.now() + maxDiscoveryMs;
     let [count, since] = [this.#sightings().length, Date.now()];
-    while (Date.now() - since < settledMs && Date.now() < until && !this.server.hasEnded) {
-      await sleep(lookEveryMs, undefined, { signal });
+    while (Date.now() - since < quietMs && Date.now() < until && !this.server.hasEnded) {
+      await sleep(pollMs, undefined, { signal });
       const now = this.#sightings().length;
       if (now !== count) [count, since] = [now, Date.now()];
     }
   }
 
-  /** Where a listener of it is asked. */
+  /** Returns the address of a listener. */
   async endpoint({ port }: Listening): Promise<Endpoint> {
     const found = await findEndpoint(port, this.server.host);
     if (found !== undefined) return { ...found, session: this.server.session };
-    await this.server.ended(lookEveryMs);
+    await this.server.ended(pollMs);
     throw await this.server.failure(
       this.server.hasEnded
         ? `ended after it had opened port ${port}`
@@ -136,23 +136,23 @@ export class Trial implements AsyncDisposable {
         );
         throw new LabError('ERR_REDLINE_TRY', message);
       }
-      await sleep(lookEveryMs);
+      await sleep(pollMs);
     }
     this.startMs = performance.now() - this.#startedAt;
     const since = Date.now();
     const isOver = (): boolean => {
-      const patience = isAside(this.main()!) ? othersOfAsideMs : othersWithinMs;
+      const patience = isOperatorListener(this.main()!) ? othersOfOperatorMs : othersWithinMs;
       return this.main()!.port === this.server.port || Date.now() - since > patience;
     };
     while (!isOver() && !this.server.hasEnded) {
       signal.throwIfAborted();
-      await sleep(lookEveryMs);
+      await sleep(pollMs);
     }
   }
 
   #sightings(): Sighting[] {
     if (!existsSync(this.#file)) return [];
-    // The last line may be half written.
+    // The last line may be incomplete.
     const lines = readFileSync(this.#file, 'utf8').split('\n').slice(0, -1);
     return lines.map((line) => JSON.parse(line) as Sighting);
   }

@@ -1,19 +1,20 @@
 import { type BenchResult, isMeasured, type MeasuredVariant } from '../bench/result.ts';
 import type { Interval } from '../figures.ts';
-import { fixed } from '../report/format.ts';
+import { fixed, percent } from '../report/format.ts';
+import { median } from '../stats/quantile.ts';
 import { measuredRows, type MeasuredRow } from '../bench/report/rows.ts';
 import { withRedline } from './app.ts';
-import type { TryResult, TryWord } from './result.ts';
+import type { TryResult, TryVerdict } from './result.ts';
 
-/** What gains at most this is not worth a dependency. */
-export const worthADependency = 1.05;
+/** Gains up to this factor do not justify a dependency. */
+export const minGainForDependency = 1.05;
 
 export interface Tried {
   before: MeasuredVariant;
   after: MeasuredRow;
 }
 
-/** Undefined where it failed under load. */
+/** Undefined if it failed under load. */
 export function triedOf(bench: BenchResult, variant: string = withRedline): Tried | undefined {
   const [before] = bench.variants;
   const after = measuredRows(bench).find(({ name }) => name === variant);
@@ -21,19 +22,19 @@ export function triedOf(bench: BenchResult, variant: string = withRedline): Trie
 }
 
 /**
- * @param name What was compared with the app as it is.
- * @param worthwhile What surely gains less, by CPU per request, gains nothing.
+ * @param name The variant compared with the unchanged app.
+ * @param worthwhile Below this upper bound of the CPU ratio the verdict is `nothing`.
  */
-export function wordOf(
+export function verdictOf(
   bench: BenchResult,
   name: string = withRedline,
-  worthwhile: number = worthADependency,
-): TryWord {
+  worthwhile: number = minGainForDependency,
+): TryVerdict {
   const tried = triedOf(bench, name);
   if (tried === undefined) return 'loses';
   const { cpu, rps, variant } = tried.after;
   if (cpu.reading === 'withheld') return 'withheld';
-  // Its blocks show nothing of how starts differ.
+  // Blocks of one restart show nothing of how starts differ.
   if (bench.precision.restarts < 2) return 'unresolved';
   if (cpu.reading === 'worse' || rps.reading === 'worse') return 'loses';
   if (rps.reading === 'better') return 'gains';
@@ -41,16 +42,16 @@ export function wordOf(
   return cpu.reading === 'better' ? 'gains' : 'unresolved';
 }
 
-/** An interval whose ends differ by this factor says nothing that a person can use. */
-const saysNothing = 4;
+/** An interval whose ends differ by this factor is too wide to be useful. */
+const maxUsefulSpread = 4;
 
-/** A response that takes so many times its CPU waits for something else. */
+/** A response that takes this many times its CPU waits for something else. */
 const waiting = 3;
 
-/** What a sentence is about. */
+/** The result fields that a sentence summarises. */
 export type Judged = Pick<TryResult, 'bench' | 'word' | 'response'>;
 
-/** What a person wants to know, in one or two sentences. */
+/** Summarises the verdict in one or two sentences. */
 export function sentenceOf({ bench, word, response }: Judged): string {
   const tried = triedOf(bench);
   if (tried === undefined) {
@@ -73,7 +74,7 @@ export function sentenceOf({ bench, word, response }: Judged): string {
       if (bench.precision.restarts < 2) {
         return 'This run cannot tell: one start of each says nothing of how starts differ. Give it more time with --seconds.';
       }
-      if (cpuRatio.high > saysNothing * cpuRatio.low) {
+      if (cpuRatio.high > maxUsefulSpread * cpuRatio.low) {
         return `This run cannot tell: ${bench.precision.restarts} starts of each differ too much from one another. Stop other work on the machine, or give it more time with --seconds.`;
       }
       return `This run cannot tell: between ${end(cpuRatio.low)}\u00a0× and ${end(cpuRatio.high)}\u00a0× less CPU for each request. Stop other work on the machine, or give it more time with --seconds.`;
@@ -84,12 +85,23 @@ export function sentenceOf({ bench, word, response }: Judged): string {
       if (rps.reading === 'better') {
         return `It pays: ${atLeast}${times(rpsRatio)} the requests per second.`;
       }
-      return `It pays: ${times(cpuRatio)} less CPU for each request. ${rpsIsLowerBound ? limit(response) : 'This run cannot tell what that makes of requests per second.'}`;
+      return `It pays: ${times(cpuRatio)} less CPU for each request. ${rpsIsLowerBound ? limit(bench, response) : 'This run cannot tell what that makes of requests per second.'}`;
   }
 }
 
-/** The server was not busy all the time: the load was not enough, or each response waits for something. */
-function limit(response: Judged['response']): string {
+/** Share of the time without a core at which other processes are named as the reason. */
+const crowded = 0.05;
+
+/** Explains why the server was not busy all the time: no core, responses that wait, or too small a load. */
+function limit({ slices }: BenchResult, response: Judged['response']): string {
+  const withIt = slices.filter(({ variant }) => variant === withRedline);
+  const shares = withIt.map(
+    ({ waitedForCoreMicros = 0, seconds }) => waitedForCoreMicros / 1e6 / seconds,
+  );
+  const share = shares.length === 0 ? 0 : median(shares);
+  if (share > crowded) {
+    return `Other processes had the server's core for ${percent(Math.min(1, share))} of the time, so requests per second show less than the gain.`;
+  }
   if (response !== undefined && response.tookMs > waiting * Math.max(response.cpuMs, 2)) {
     return 'Requests per second are limited by what the app waits for.';
   }

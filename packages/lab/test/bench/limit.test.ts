@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { limitOf, limitSentences } from '../../src/bench/limit.ts';
-import type { LimitWord } from '../../src/bench/result.ts';
+import type { LimitVerdict } from '../../src/bench/result.ts';
 import { fixture, interval } from '../report/fixture.ts';
 
 /** A variant that takes this much more CPU, known to `spread`; the control known to `noise`, around `centre`. */
@@ -15,7 +15,7 @@ function limit(
 }
 
 describe('--fail-if-slower', () => {
-  const cases: [what: string, limit: ReturnType<typeof limitOf>, word: LimitWord][] = [
+  const cases: [what: string, limit: ReturnType<typeof limitOf>, word: LimitVerdict][] = [
     ['a slowdown whose interval lies beyond the limit', limit(0.05), 'slower'],
     ['one whose interval touches it', limit(0.05, { spread: 0.03 }), 'undecided'],
     ['one within the noise of the run', limit(0.05, { noise: 0.08 }), 'undecided'],

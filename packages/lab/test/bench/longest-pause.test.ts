@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { longestPause, type Look } from '../../src/bench/longest-pause.ts';
+import { type CpuSample, longestPause } from '../../src/bench/longest-pause.ts';
 
-const since = { sentUntilMs: 1, leastMicros: 250 };
+const since = { sentUntilMs: 1, minMicros: 250 };
 
-function pause(...looks: [atMs: number, usedMicros: number, state?: 'runnable'][]): number {
+function pause(...samples: [atMs: number, usedMicros: number, state?: 'runnable'][]): number {
   return longestPause(
-    looks.map(([atMs, usedMicros, state]): Look => ({
+    samples.map(([atMs, usedMicros, state]): CpuSample => ({
       atMs,
       usedMicros,
       isRunnable: state !== undefined,
@@ -37,7 +37,7 @@ describe('the longest pause of a server', () => {
     assert.equal(pause([0, 0], [1, 300], [20, 320, 'runnable'], [31, 1_000]), 20);
   });
 
-  test('may lie between two late looks', () => {
+  test('may lie between two late samples', () => {
     assert.equal(pause([0, 0, 'runnable'], [1, 300, 'runnable'], [25, 2_000]), 24);
   });
 
@@ -49,7 +49,7 @@ describe('the longest pause of a server', () => {
     assert.equal(pause([0, 0], [1, 300], [2, 300], [10, 350], [11, 350], [21, 900], [22, 900]), 21);
   });
 
-  test('may lie between a look while requests are sent, and a late one', () => {
+  test('may lie between a sample while requests are sent, and a late one', () => {
     assert.equal(
       pause([-4, 300, 'runnable'], [0.5, 600, 'runnable'], [21, 1_600], [22, 1_600]),
       20.5,
@@ -78,7 +78,7 @@ describe('the longest pause of a server', () => {
     assert.equal(pause([0, 0], [1, 0], [150, 0]), 0);
   });
 
-  test('of a server that works without one is the time between looks', () => {
+  test('of a server that works without one is the time between samples', () => {
     assert.equal(pause([0, 0], [1, 500], [2, 1_000], [3, 1_500, 'runnable'], [4, 2_000]), 2);
   });
 });

@@ -11,15 +11,15 @@ function planned(
   {
     lasting,
     until,
-    leastRestarts,
-  }: { lasting: readonly number[]; until?: number; leastRestarts?: number },
+    minRestarts,
+  }: { lasting: readonly number[]; until?: number; minRestarts?: number },
 ): number[] {
   const startedAt = 1_000 * minute;
   let now = startedAt;
   const plan = {
     precision: precision as Plan['precision'],
     ...(until === undefined ? {} : { until: startedAt + until }),
-    ...(leastRestarts === undefined ? {} : { leastRestarts }),
+    ...(minRestarts === undefined ? {} : { minRestarts }),
   };
   const fit = restartsThatFit(plan, () => now);
   return lasting.map((ms, index) => {
@@ -49,7 +49,7 @@ describe('the restarts that fit into a time', () => {
   });
 
   test('may be one, where the time was chosen', () => {
-    const chosen = { lasting: [2 * minute], until: minute, leastRestarts: 1 };
+    const chosen = { lasting: [2 * minute], until: minute, minRestarts: 1 };
     assert.deepEqual(planned({ restarts: 12 }, chosen), [1]);
   });
 

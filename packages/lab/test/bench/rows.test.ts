@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { savedMicros } from '../../src/bench/report/rows.ts';
+import { savedMicros, stepsOf } from '../../src/bench/report/rows.ts';
+import { renderTerminal } from '../../src/bench/report/terminal.ts';
 import { summarise } from '../../src/bench/summarise.ts';
 import type { Observations } from '../../src/bench/observations.ts';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
@@ -78,4 +79,44 @@ describe('the A/A control', () => {
     assert.ok(noisy.cpuRatio.low < 1 && noisy.cpuRatio.high > 1);
     assert.equal(noisy.cpuVerdict, 'unresolved');
   });
+});
+
+test('a ladder of two programs on several runtimes pairs each with itself on the runtime before', () => {
+  const variants = [1, 2].flatMap((on) => [
+    { name: `old on ${on}`, command: 'node a.js', ...(on > 1 && { over: `old on ${on - 1}` }) },
+    { name: `new on ${on}`, command: 'node b.js', over: `old on ${on}` },
+  ]);
+  const [plan] = resolvePlans({ name: 'test', variants }, '/', {});
+  const costs: Record<string, [number, number]> = {
+    'old on 1': [80, 80],
+    'old on 1 again': [80, 80],
+    'new on 1': [20, 20],
+    'old on 2': [40, 40],
+    'new on 2': [10, 10],
+  };
+  const facts = { command: 'ladder', invocation: '', runId: '', redlineVersion: '' } as const;
+  const seen = observed(costs);
+  const result = summarise(plan!, seen, { ...facts, startedAt: new Date(0), durationSeconds: 1 });
+  const steps = stepsOf(result).map(({ name, over, cpu, fromMicros }) => [
+    name,
+    over,
+    Math.round(cpu.value),
+    Math.round(fromMicros),
+  ]);
+  assert.deepEqual(steps, [
+    ['new on 1', 'old on 1', 4, 80],
+    ['old on 2', 'old on 1', 2, 80],
+    ['new on 2', 'old on 2', 4, 40],
+  ]);
+  const text = renderTerminal(result, { colour: false, unicode: true, width: 100 });
+  assert.match(text, /over the one named/);
+  assert.match(text, /old on 2 over old on 1/);
+  assert.doesNotMatch(text, /over the rung below/);
+  // A variant whose `over` did not run has no step.
+  seen.skipped.set('old on 2', 'it did not start');
+  const without = summarise(plan!, seen, { ...facts, startedAt: new Date(0), durationSeconds: 1 });
+  assert.deepEqual(
+    stepsOf(without).map(({ name }) => name),
+    ['new on 1'],
+  );
 });

@@ -20,7 +20,7 @@ async function stoppedWith(
   slices: Slice[],
   more: Partial<Plan> = {},
 ): Promise<{ plan: Plan; seen: Observations }> {
-  const plan = { mostMs: 1, precision: { restarts: 4, blocks: 2 }, ...more } as Plan;
+  const plan = { timeLimitMs: 1, precision: { restarts: 4, blocks: 2 }, ...more } as Plan;
   const seen = {
     contestants: [{ name: 'a' }, { name: 'b' }],
     skipped: new Map<string, string>(),

@@ -220,3 +220,22 @@ describe('a log in a format of its own', () => {
     assert.match(stdout, /! The durations of 100 % of the requests were not read[^]*--format/);
   });
 });
+
+test('redline top reads a log of many names with a small heap', async (t) => {
+  const bench = new Workbench(t);
+  const lines = Array.from({ length: 300_000 }, (_, index) => {
+    const name = index.toString(36).replaceAll(/\d/g, (digit) => 'qrstuvwxyz'[Number(digit)]!);
+    return `1.2.3.4 - - [10/Oct/2026:13:55:36 +0000] "GET /blog/the-${name} HTTP/1.1" 200 23 "-" "-" 0.004\n`;
+  });
+  bench.write('access.log', lines.join(''));
+  const { code, stderr } = await bench.run(['top', 'access.log', '--json', 'r.json'], {
+    NODE_OPTIONS: '--max-old-space-size=48',
+  });
+  assert.equal(code, 0, stderr);
+  const { routes, folded } = JSON.parse(bench.read('r.json')) as TopResult;
+  assert.deepEqual(folded, ['/blog/:name']);
+  assert.deepEqual(
+    routes.map(({ route, requests }) => [route, requests]),
+    [['/blog/:name', 300_000]],
+  );
+});

@@ -43,6 +43,8 @@ describe('redline bench', () => {
     assert.ok(spinning.cpuRatio.high < 0.5 && spinning.rpsRatio.high < 0.5);
     assert.equal(spinning.verdict, 'changed');
     assert.ok(spinning.latencyMs.p50 >= 4 && spinning.latencyMs.p99 >= spinning.latencyMs.p50);
+    // One restart.
+    assert.deepEqual(spinning.latencyMs.p99s, [spinning.latencyMs.p99]);
     assert.ok(spinning.rssMiB > 20);
     // restarts × blocks × (variants + the baseline again)
     assert.equal(result.slices.length, 2 * 3);
@@ -199,9 +201,12 @@ describe('redline bench', () => {
         precision: { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 100 },
         setup: () => ({ env: { BODY: 'from set-up' }, skip: { redis: 'needs Redis' },
                         stop: () => writeFileSync('stopped', '') }),
-        verify: async ({ url }) => {
+        verify: async ({ name, url, stdout }) => {
           const body = await (await fetch(url)).text();
           if (body !== 'from set-up') throw new Error('got ' + body);
+          // The A/A control of the baseline has the name of the baseline here.
+          if (name !== 'plain') throw new Error('called ' + name);
+          if (typeof await stdout() !== 'string') throw new Error('no output');
         },
       };`,
     );
@@ -320,23 +325,23 @@ describe('redline, when something is wrong,', () => {
   });
 });
 
-describe('Ctrl-C', { skip: needsWrk }, () => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    test(`(${signal}) leaves no process behind, not even a server that ignores SIGTERM`, async (t) => {
-      const bench = new Workbench(t);
-      bench.writeConfig({
-        variants: [bench.variant('a'), bench.variant('b', { MODE: 'stubborn' })],
-        precision: { restarts: 5, blocks: 100, sliceMs: 200, warmupMs: 500, latencyMs: 100 },
-      });
-      const child = bench.start(['bench']);
-      const ended = finished(child);
-      while (bench.serverPids().length < 3) await sleep(50);
-      await sleep(800);
-      child.kill(signal);
-      const { code, stderr } = await ended;
-      assert.equal(code, signal === 'SIGINT' ? 130 : 143, stderr);
-      assert.match(stderr, /nothing is left running/);
-      assert.deepEqual(bench.survivors(), []);
+describe('SIGTERM', { skip: needsWrk }, () => {
+  // Ctrl-C: interrupt.test.ts.
+  test('leaves no process behind, not even a server that ignores SIGTERM', async (t) => {
+    const bench = new Workbench(t);
+    const loaded = { LOADED: `${bench.folder}/loaded` };
+    bench.writeConfig({
+      variants: [bench.variant('a', loaded), bench.variant('b', { MODE: 'stubborn', ...loaded })],
+      precision: { restarts: 5, blocks: 100, sliceMs: 200, warmupMs: 500, latencyMs: 100 },
     });
-  }
+    const child = bench.start(['bench']);
+    const ended = finished(child);
+    while (bench.serverPids().length < 3) await sleep(50);
+    while (!existsSync(loaded.LOADED)) await sleep(20);
+    child.kill('SIGTERM');
+    const { code, stderr } = await ended;
+    assert.equal(code, 143, stderr);
+    assert.match(stderr, /nothing is left running/);
+    assert.deepEqual(bench.survivors(), []);
+  });
 });

@@ -96,6 +96,37 @@ describe('redline flame', () => {
     });
   });
 
+  test('has frames for JSON, and does not flag a function that runs a regular expression', async (t) => {
+    const workbench = new Workbench(t);
+    workbench.write(
+      'app.cjs',
+      `const http = require('node:http');
+const config = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => ['k' + i, { v: i }]));
+const pattern = /^(\\w+\\s?)*$/;
+function checkName(name) {
+  return pattern.test(name);
+}
+http.createServer((request, response) => {
+  const copy = JSON.parse(JSON.stringify(config));
+  response.end(String(checkName('a'.repeat(15) + '!') || copy.k1.v));
+}).listen(process.env.PORT, process.env.HOST);
+`,
+    );
+    workbench.writeConfig({ variants: [{ name: 'app', command: [process.execPath, 'app.cjs'] }] });
+    const { code, stdout, stderr } = await workbench.run(['flame', ...short, ...files]);
+    assert.equal(code, 0, stderr);
+    const { functions } = JSON.parse(workbench.read('flame.json')) as FlameResult;
+    const named = (name: string): FlameResult['functions'][number] | undefined =>
+      functions.find((each) => each.name === name);
+    assert.ok(named('JSON.parse')!.self > 0 && named('JSON.stringify')!.self > 0, stdout);
+    assert.deepEqual(
+      [named('checkName')?.runsRegExp, named('checkName')?.unoptimised],
+      [true, undefined],
+    );
+    assert.match(stdout, /own time of checkName includes a regular\s+expression/);
+    assert.doesNotMatch(stdout, /hot and not optimised: .*checkName/);
+  });
+
   test('holds two runs against each other', async (t) => {
     const workbench = new Workbench(t);
     workbench.writeConfig({

@@ -11,6 +11,7 @@ const sending = [
   'stairs',
   'flame',
   'deopts',
+  'heap',
   'advise',
   'runtimes',
   'doctor',

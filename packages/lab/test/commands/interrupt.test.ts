@@ -21,6 +21,7 @@ const commands: Record<string, string[]> = {
     ladder: ['--restarts', '50'],
     flame: ['--seconds', '60'],
     deopts: ['--seconds', '60'],
+    heap: ['--rounds', '60'],
     advise: ['--seconds', '60'],
   }),
 };

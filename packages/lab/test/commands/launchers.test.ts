@@ -126,7 +126,7 @@ function processes(bench: Workbench): Record<number, string> {
   return Object.fromEntries(processesIn(bench.folder).map((pid) => [pid, hashOf(pid)]));
 }
 
-const least: Record<string, string[]> = {
+const shortest: Record<string, string[]> = {
   try: ['--restarts', '1'],
   doctor: [],
   bench: ['URL', '--restarts', '1', '--blocks', '1', '--warmup', '0'],
@@ -135,7 +135,7 @@ const least: Record<string, string[]> = {
 };
 
 describe('An app that a daemon of the user runs', { skip: needsProc }, () => {
-  for (const [name, options] of Object.entries(least)) {
+  for (const [name, options] of Object.entries(shortest)) {
     test(`is left as it is by redline ${name}, where the command hands its environment to the daemon`, async (t) => {
       const bench = workbench(t);
       await live(t, bench);
@@ -184,8 +184,8 @@ describe('A daemon that the command brings up itself', { skip: needsProc }, () =
       }
       child.kill(signal);
       await ended;
-      while (processesIn(bench.folder).length > 0) await sleep(20);
-      assert.deepEqual(bench.survivors(), []);
+      // A process that is ending or starting its program has no environment for a moment.
+      while (bench.survivors().length > 0) await sleep(20);
     });
   }
 

@@ -26,6 +26,7 @@ const commands: Record<string, string[]> = {
   stairs: ['--seconds', '0.3', '--warmup', '0.2'],
   flame: ['--seconds', '0.3', '--warmup', '0'],
   deopts: ['--seconds', '0.3', '--warmup', '0'],
+  heap: ['--rounds', '6', '--per-round', '40', '--warmup', '0'],
   advise: ['--seconds', '0.3', '--warmup', '0'],
 };
 

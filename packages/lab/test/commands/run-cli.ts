@@ -77,6 +77,11 @@ export class Workbench {
     });
   }
 
+  /** With the command that starts `app.cjs`. */
+  runApp(args: readonly string[]): Promise<Finished> {
+    return this.run([...args, '--', process.execPath, 'app.cjs']);
+  }
+
   async run(args: string[], env?: NodeJS.ProcessEnv): Promise<Finished> {
     return finished(this.start(args, env));
   }

@@ -6,11 +6,11 @@ import { finished, Workbench } from './run-cli.ts';
 
 const { resolve } = createRequire(import.meta.url);
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
-const least = ['--restarts', '1', '--json', 'r.json'];
+const shortest = ['--restarts', '1', '--json', 'r.json'];
 const node = ['--', 'node', 'app.cjs'];
 
 async function tried(bench: Workbench, args: string[], env?: NodeJS.ProcessEnv): Promise<string> {
-  const { code, stderr } = await bench.run(['try', ...least, ...args, ...node], env);
+  const { code, stderr } = await bench.run(['try', ...shortest, ...args, ...node], env);
   assert.equal(code, 0, stderr);
   assert.deepEqual(bench.survivors(), []);
   return stderr;
@@ -138,7 +138,7 @@ describe('redline try', { skip: needsEngine }, () => {
     const login = ['--login', 'POST /login {"word":"open sesame"}'];
     const report = ['--md', 'r.md', '--html', 'r.html'];
     const quick = ['--connections', '4', ...report, ...login];
-    const { code, stdout, stderr } = await bench.run(['try', ...least, ...quick, ...node]);
+    const { code, stdout, stderr } = await bench.run(['try', ...shortest, ...quick, ...node]);
     assert.equal(code, 0, stderr);
     assert.match(stderr, /^Logs in to each copy once: POST \/login\.$/m);
     const result = resultOf(bench);
@@ -163,12 +163,12 @@ describe('redline try', { skip: needsEngine }, () => {
     const options = ['--restarts', '1', '--connections', '4', '--record', '4', ...outputs];
     const child = bench.start(['try', ...options, ...node]);
     const ended = finished(child);
-    const url = await new Promise<string>((settle, fail) => {
+    const url = await new Promise<string>((done, fail) => {
       let text = '';
       child.stderr!.on('data', (data: Buffer) => {
         text += data.toString();
         const [, found] = /Use the app at (\S+) now, for 4 s/.exec(text) ?? [];
-        if (found !== undefined) settle(found);
+        if (found !== undefined) done(found);
       });
       child.once('exit', () => fail(new Error(text)));
     });

@@ -5,7 +5,7 @@ import { Workbench } from './run-cli.ts';
 
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
 /** The least measuring there is. */
-const least = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
+const shortest = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
 const node = ['--', 'node', 'app.cjs'];
 
 function resultOf(bench: Workbench): TryResult {
@@ -28,7 +28,7 @@ describe('redline try', { skip: needsEngine }, () => {
       process.on('SIGTERM', () => process.exit());
       require('node:http').createServer((request, response) => response.end('ok')).listen(4400);`,
     );
-    const { code, stderr } = await bench.run(['try', ...least, ...node]);
+    const { code, stderr } = await bench.run(['try', ...shortest, ...node]);
     assert.equal(code, 0, stderr);
     assert.match(
       stderr,

@@ -5,7 +5,7 @@ import { Workbench } from './run-cli.ts';
 
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
 /** The least measuring there is. */
-const least = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
+const shortest = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
 
 function resultOf(bench: Workbench): TryResult {
   return JSON.parse(bench.read('r.json')) as TryResult;
@@ -25,7 +25,7 @@ describe('redline try', { skip: needsEngine }, () => {
     const { code, stdout, stderr } = await bench.run([
       'try',
       '/feed',
-      ...least,
+      ...shortest,
       '--',
       'node',
       'app.cjs',
@@ -57,7 +57,7 @@ describe('redline try', { skip: needsEngine }, () => {
       'try',
       '--log',
       'access.log',
-      ...least,
+      ...shortest,
       '--',
       'node',
       'app.cjs',
@@ -77,7 +77,13 @@ describe('redline try', { skip: needsEngine }, () => {
     bench.write('package.json', '{"main":"app.cjs"}');
     bench.write('app.cjs', app('process.env.PORT', "require('node:fs').readFileSync('made')"));
     const before = ['--before', `node -e "require('fs').writeFileSync('made', 'x')"`];
-    const { code, stderr } = await bench.run(['try', '--cwd', bench.folder, ...before, ...least]);
+    const { code, stderr } = await bench.run([
+      'try',
+      '--cwd',
+      bench.folder,
+      ...before,
+      ...shortest,
+    ]);
     assert.equal(code, 0, stderr);
     assert.equal(resultOf(bench).title, 'node app.cjs, GET /');
   });
@@ -96,7 +102,7 @@ describe('redline try', { skip: needsEngine }, () => {
       });`,
     );
     for (const file of ['v6.cjs', 'zero.cjs', 'probes.cjs']) {
-      const { code, stderr } = await bench.run(['try', ...least, '--', 'node', file]);
+      const { code, stderr } = await bench.run(['try', ...shortest, '--', 'node', file]);
       assert.equal(code, 0, `${file}: ${stderr}`);
       assert.equal(resultOf(bench).bench.load.requests[0], 'GET /');
     }

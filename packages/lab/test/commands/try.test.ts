@@ -9,7 +9,7 @@ import { Workbench } from './run-cli.ts';
 const { resolve } = createRequire(import.meta.url);
 const needsEngine = process.platform === 'linux' ? false : 'the engine is for Linux';
 /** The least measuring there is. */
-const least = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
+const shortest = ['--restarts', '1', '--connections', '4', '--json', 'r.json'];
 
 function resultOf(bench: Workbench): TryResult {
   return JSON.parse(bench.read('r.json')) as TryResult;
@@ -34,7 +34,7 @@ describe('redline try', { skip: needsEngine }, () => {
     );
     const { code, stdout, stderr } = await bench.run([
       'try',
-      ...least,
+      ...shortest,
       '--md',
       'r.md',
       '--',
@@ -168,7 +168,7 @@ describe(
       }
       const short = ['--seconds', '1', '--warmup', '0', '--connections', '2'];
       for (const args of [
-        ['try', ...least],
+        ['try', ...shortest],
         ['doctor', ...short],
       ]) {
         const { code, stderr } = await bench.run([...args, ...command]);

@@ -19,6 +19,7 @@ describe('checkConfig', () => {
           name: 'b',
           note: 'n',
           beside: true,
+          over: 'a',
           command: ['node'],
           cwd: '.',
           env: {},
@@ -53,6 +54,11 @@ describe('checkConfig', () => {
       'an unknown key',
       { name: 'x', varients: [], variants: [variant] },
       'c.ts: unknown key "varients".',
+    ],
+    [
+      'a step over a variant that comes later',
+      { name: 'x', variants: [variant, { ...variant, name: 'b', over: 'c' }] },
+      'c.ts: over "c" of variant "b" is not one of the variants before it: a.',
     ],
     [
       'an unknown key further in',

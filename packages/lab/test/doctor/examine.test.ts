@@ -7,12 +7,13 @@ import { readApp } from '../../src/doctor/app/read-app.ts';
 import { examine, type Examined } from '../../src/doctor/examine.ts';
 import { edited } from '../../src/doctor/edits.ts';
 import { SourceFile } from '../../src/doctor/syntax/source-file.ts';
+import { dataClean, dataMistakes } from './data-mistakes.ts';
 import { cleanRespelled, respelled } from './other-spellings.ts';
 import { clean, planted, type SmallApp } from './small-apps.ts';
 import { thirdClean, thirdSpellings } from './third-spellings.ts';
 
-const mistakes = { ...planted, ...respelled, ...thirdSpellings };
-const good = { ...clean, ...cleanRespelled, ...thirdClean };
+const mistakes = { ...planted, ...respelled, ...thirdSpellings, ...dataMistakes };
+const good = { ...clean, ...cleanRespelled, ...thirdClean, ...dataClean };
 
 function examined(t: TestContext, { files, start }: SmallApp): Examined[] {
   const folder = mkdtempSync(join(tmpdir(), 'redline-doctor-'));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Candidate } from '../../src/doctor/examine.ts';
-import { fix } from '../../src/doctor/prove/prove-findings.ts';
+import { writeChanges } from '../../src/doctor/prove/prove-findings.ts';
 
 test('writes all changes or none: what was written into one of the files meanwhile is kept', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'redline-fix-'));
@@ -20,9 +20,9 @@ test('writes all changes or none: what was written into one of the files meanwhi
   const read = (): string[] =>
     ['one.js', 'two.js'].map((name) => readFileSync(join(folder, name), 'utf8'));
   writeFileSync(join(folder, 'two.js'), 'let a = 2;');
-  assert.equal(fix(candidates), 'two.js');
+  assert.equal(writeChanges(candidates), 'two.js');
   assert.deepEqual(read(), ['let a = 1;', 'let a = 2;']);
   writeFileSync(join(folder, 'two.js'), 'let a = 1;');
-  assert.equal(fix(candidates), undefined);
+  assert.equal(writeChanges(candidates), undefined);
   assert.deepEqual(read(), ['const a = 1;', 'const a = 1;']);
 });

@@ -316,6 +316,15 @@ describe('the change of redline doctor in an app of Nest', () => {
     assert.doesNotMatch(text, /cache-manager|CacheTTL|keyvOver/);
   });
 
+  for (const name of ['connect$', '$connect', 'öffne', '接続']) {
+    test(`keeps the import of ${name}, which its client is made with`, (t) => {
+      const named = (text: string): string => text.replaceAll('connect', () => name);
+      const text = changed(found(t, named(app), named(redis)), cache);
+      assert.ok(text.includes(`const cacheClient = ${name}();`), text);
+      assert.ok(text.includes(`import { ${name} } from './redis.js';`), text);
+    });
+  }
+
   test('is left to people where more of cache-manager is used, or its store or ttl cannot be seen', (t) => {
     const cases = [
       app.replace('CacheTTL }', 'CacheTTL, CACHE_MANAGER }'),

@@ -12,18 +12,18 @@ const signal = new AbortController().signal;
 describe('the open loop', () => {
   test('sends a burst at once, on as many connections', async (t) => {
     const held: (() => void)[] = [];
-    let mostHeld = 0;
+    let peakHeld = 0;
     // Nothing is answered before all of the burst have come: a sender that spreads it would wait for ever.
     const load = await serve(t, (_, response) => {
       held.push(() => response.end());
-      mostHeld = Math.max(mostHeld, held.length);
+      peakHeld = Math.max(peakHeld, held.length);
       if (held.length === 8) for (const respond of held.splice(0)) respond();
     });
     const outcome = await runOpenLoop(
       { ...load, connections: 8, requestsPerSecond: 80, burst: 8, durationMs: 350 },
       signal,
     );
-    assert.equal(mostHeld, 8);
+    assert.equal(peakHeld, 8);
     // The quarter of a second before is not counted.
     assert.deepEqual([outcome.answered, outcome.failed], [28, 0]);
   });

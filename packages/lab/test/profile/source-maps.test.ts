@@ -32,6 +32,28 @@ test('a position leads back to its source, by a map in a file or within the code
   }
 });
 
+test('a source is where sourceRoot says, and code that the compiler has added is itself', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-maps-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  // Line 2 column 5 is line 1 column 1 of the source; what stands before it, and line 3, have no source.
+  const map = {
+    version: 3,
+    sourceRoot: 'src',
+    sources: ['app.ts'],
+    names: [],
+    mappings: ';A,IAAA',
+  };
+  writeFileSync(join(folder, 'app.js.map'), JSON.stringify(map));
+  const text = '"use strict";\nadd(f());\nadd();\n//# sourceMappingURL=app.js.map\n';
+  writeFileSync(join(folder, 'app.js'), text);
+  const maps = new SourceMaps();
+  const at = (line: number, column: number) => ({ url: join(folder, 'app.js'), line, column });
+  const source = { url: pathToFileURL(join(folder, 'src/app.ts')).href, line: 1, column: 1 };
+  assert.deepEqual(maps.original(at(2, 5)), source);
+  assert.deepEqual(maps.original(at(2, 6)), source);
+  for (const own of [at(1, 1), at(2, 1), at(3, 1)]) assert.deepEqual(maps.original(own), own);
+});
+
 test('the map of a package that leads out of it is not followed: the frame is the package’s', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'redline-maps-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));

@@ -10,6 +10,9 @@ import { renderChangeHtml, renderChangeTerminal } from '../../src/flame/change-r
 import { renderFlameHtml } from '../../src/flame/flame-html.ts';
 import { changeMarkdown, flameMarkdown } from '../../src/flame/flame-markdown.ts';
 import { renderFlameTerminal } from '../../src/flame/flame-terminal.ts';
+import { heapMarkdown } from '../../src/heap/report/heap-markdown.ts';
+import { renderHeapHtml } from '../../src/heap/report/heap-page.ts';
+import { renderHeapTerminal } from '../../src/heap/report/heap-terminal.ts';
 import type { AdviseResult } from '../../src/advise/result.ts';
 import { adviseMarkdown } from '../../src/advise/advise-markdown.ts';
 import { renderAdviseHtml } from '../../src/advise/advise-page.ts';
@@ -35,6 +38,7 @@ import { predict } from '../../src/stairs/what-if.ts';
 import { stairsFixture } from '../stairs/fixture.ts';
 import { launch, skip } from './chromium.ts';
 import { extremeRungs, fixture, longNames } from './fixture.ts';
+import { leaking, steady } from './heap-scenes.ts';
 import {
   advised,
   climbed,
@@ -53,7 +57,7 @@ interface Scene {
   terminal(options: TerminalOptions): string;
   markdown: string;
   /** Of its tables, with their heads. @default 3 */
-  leastRows?: number;
+  minRows?: number;
   html: string;
 }
 
@@ -96,7 +100,7 @@ function advice(result: AdviseResult): Scene {
   return {
     terminal: (options) => renderAdviseTerminal(result, options),
     markdown: adviseMarkdown(result),
-    leastRows: result.advice.length,
+    minRows: result.advice.length,
     html: renderAdviseHtml(result),
   };
 }
@@ -122,6 +126,16 @@ const scenes: Record<string, Scene> = {
     terminal: (options) => renderDeoptsTerminal(deopts, { ...options, all: false }),
     markdown: deoptsMarkdown(deopts, false),
     html: renderDeoptsHtml(deopts, false),
+  },
+  heap: {
+    terminal: (options) => renderHeapTerminal(leaking, options),
+    markdown: heapMarkdown(leaking),
+    html: renderHeapHtml(leaking),
+  },
+  'heap that does not grow': {
+    terminal: (options) => renderHeapTerminal(steady, options),
+    markdown: heapMarkdown(steady),
+    html: renderHeapHtml(steady),
   },
   top: {
     terminal: (options) => renderTopTerminal(topped, { ...options, rows: 15 }),
@@ -184,11 +198,11 @@ describe('the terminal report', () => {
 });
 
 describe('the Markdown', () => {
-  for (const [name, { markdown, leastRows = 3 }] of Object.entries(scenes)) {
+  for (const [name, { markdown, minRows = 3 }] of Object.entries(scenes)) {
     test(`of ${name} has a heading and tables of even rows`, () => {
       assert.match(markdown, /^### \S/);
       const rows = markdown.split('\n').filter((line) => line.startsWith('|'));
-      assert.ok(rows.length >= leastRows, markdown);
+      assert.ok(rows.length >= minRows, markdown);
       // A cell's own bar is escaped.
       const cells = rows.map((row) => row.replaceAll('\\|', '').split('|').length);
       assert.ok(new Set(cells).size <= 1, markdown);
@@ -231,6 +245,18 @@ describe('the page', { skip }, () => {
           assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
           assert.deepEqual(await overprinted(page), []);
         });
+      }
+    });
+  }
+
+  for (const name of ['flame', 'flame --diff']) {
+    test(`of ${name} keeps the line under its graph off its key, wherever the fold is`, async () => {
+      await using page = await browser.newPage({ viewport: { width: 390, height: 900 } });
+      await page.setContent(scenes[name]!.html);
+      const key = await page.locator('.fg-key').boundingBox();
+      for (const height of [key!.y + 10, key!.y + key!.height, key!.y + key!.height + 30]) {
+        await page.setViewportSize({ width: 390, height: Math.round(height) });
+        assert.deepEqual(await overprinted(page), [], `${height} px high`);
       }
     });
   }

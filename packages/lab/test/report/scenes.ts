@@ -3,7 +3,7 @@ import type { AdviseResult } from '../../src/advise/result.ts';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import type { DeoptFunction, DeoptsResult } from '../../src/deopts/result.ts';
 import type { TryResult } from '../../src/try/result.ts';
-import { wordOf } from '../../src/try/verdict.ts';
+import { verdictOf } from '../../src/try/verdict.ts';
 import { fixture } from './fixture.ts';
 import { compareProfiles } from '../../src/flame/change.ts';
 import type { FlameDiff } from '../../src/flame/change-report.ts';
@@ -14,7 +14,7 @@ import { stairsFixture } from '../stairs/fixture.ts';
 
 /** A result of every command that compares nothing, with the longest things each has to show. */
 
-const run = {
+export const run = {
   invocation: 'redline of a test',
   runId: 'abc123',
   redlineVersion: '0.1.0',
@@ -49,7 +49,7 @@ export function tried({ cpu = 2.4, rps = 2.3 }: { cpu?: number; rps?: number }):
       { name: '@redline/http', version: '0.1.0', from: 'redline' },
       { name: '@redline/child-process', version: '0.1.0', from: 'app' },
     ],
-    word: wordOf(bench),
+    word: verdictOf(bench),
     keep: [
       'npm install @redline/http',
       `NODE_OPTIONS="--import @redline/http/register --import @redline/child-process/register" ${command}`,
@@ -105,6 +105,8 @@ export const examined: DoctorResult = {
     requests: 12_345,
     seconds: 5,
     microsPerRequest: 812.3,
+    threadMicrosPerRequest: 640.1,
+    profiled: { kind: 'process', pid: 4242, processes: 3, threads: 3, share: 0.49 },
     blockedMs: { longest: 20, p99: 3.2 },
     responseBytes: 80_000,
     samples: 9_000,
@@ -214,7 +216,7 @@ const load = {
   microsPerRequest: 81.3,
 };
 
-const longPlace =
+export const longPlace =
   'node_modules/@some-organisation/a-package-of-a-long-name/dist/esm/internal/serialize.js:1042:17';
 
 export function flamed(own: readonly number[] = [400, 250, 120, 80, 1]): FlameResult {

@@ -43,11 +43,15 @@ printf '{"packages":{"node_modules/${name}":{"version":"%s","integrity":"sha512-
 describe('a runtime', { skip }, () => {
   test('is fetched once, and from then on taken from the cache', async (t) => {
     const folder = withNpm(t);
-    const told: string[] = [];
-    const options = { signal, folder, onProgress: (text: string): void => void told.push(text) };
+    const reported: string[] = [];
+    const options = {
+      signal,
+      folder,
+      onProgress: (text: string): void => void reported.push(text),
+    };
     const fetched = await obtainRuntime(parseRuntime('10'), options);
     assert.equal(fetched.version, '10.2.0');
-    assert.ok(told.length > 0);
+    assert.ok(reported.length > 0);
     const again = await obtainRuntime(parseRuntime('node@10.2'), { signal, folder });
     assert.deepEqual(again, fetched);
     assert.deepEqual(await findCached(parseRuntime('10.1.0'), folder), undefined);

@@ -8,7 +8,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
     assertEndsEverywhere(walked);
     // prettier-ignore
     assert.deepEqual(walked.names, ['handle', 'parse', 'authorise', 'select', 'price', 'rank', 'render', 'send', 'write answer']);
-    assert.equal(walked.spine.followsAsync, false);
+    assert.equal(walked.commonPath.followsAsync, false);
   });
 
   test('callbacks and promises on node:http, in CommonJS', async () => {
@@ -27,8 +27,8 @@ describe('a request can be ended at every stage, and the app does not notice', (
       assert.ok(walked.names.includes(name), `${name} is not among ${walked.names.join(', ')}`);
     }
     assert.ok(!walked.names.includes('loadLine'));
-    assert.deepEqual(walked.spine.afterAnswer, ['afterwards']);
-    assert.equal(walked.spine.followsAsync, true);
+    assert.deepEqual(walked.commonPath.afterAnswer, ['afterwards']);
+    assert.equal(walked.commonPath.followsAsync, true);
   });
 
   for (const [size, items] of [
@@ -114,7 +114,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
       const walked = await walk('compiled.cjs', '/', { LOADER: loader });
       assertEndsEverywhere(walked);
       const file = loader === 'require' ? 'priced.ty' : 'listed.ty';
-      const places = walked.spine.stages.map(({ name, place }) => `${name} ${place}`);
+      const places = walked.commonPath.stages.map(({ name, place }) => `${name} ${place}`);
       for (const stage of [
         `Catalog.feed ${file}:16`,
         `Catalog.feed after await :17 ${file}:17`,
@@ -129,7 +129,7 @@ describe('a request can be ended at every stage, and the app does not notice', (
   test('a bundle: what it has of packages is theirs, and a request that ends below them is stopped', async () => {
     const walked = await walk('bundled-orm.cjs', '/');
     assertEndsEverywhere(walked);
-    const { stages } = walked.spine;
+    const { stages } = walked.commonPath;
     assert.deepEqual(
       stages.map(({ name, place }) => [name, place]),
       [

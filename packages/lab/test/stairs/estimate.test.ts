@@ -4,7 +4,12 @@ import { estimateStairs } from '../../src/stairs/estimate.ts';
 import { chooseStages } from '../../src/stairs/choose-stages.ts';
 import { type CutSlice, whole, wholeAgain } from '../../src/stairs/preload/protocol.ts';
 import { holm } from '../../src/stats/holm.ts';
-import { intervalOf, normalTail, quickQuarter, resampleLevels } from '../../src/stats/location.ts';
+import {
+  intervalOf,
+  lowestQuarterMean,
+  normalTail,
+  resampleLevels,
+} from '../../src/stats/location.ts';
 import { normal, seededRandom } from '../../src/stats/random.ts';
 
 const requests = 1_000;
@@ -186,11 +191,11 @@ describe('statistics of stages', () => {
     assert.deepEqual(holm([Number.NaN, 0.001]), [false, true]);
   });
 
-  test('the quick quarter is not moved by what disturbs the others', () => {
-    assert.equal(quickQuarter([4, 1, 3, 2, 8, 7, 6, 5]), 1.5);
-    assert.equal(quickQuarter([4_000, 1, 3_000, 2, 8_000, 7_000, 6_000, 5_000]), 1.5);
-    assert.equal(quickQuarter([7]), 7);
-    assert.ok(Number.isNaN(quickQuarter([])));
+  test('the mean of the lowest quarter is not moved by what disturbs the others', () => {
+    assert.equal(lowestQuarterMean([4, 1, 3, 2, 8, 7, 6, 5]), 1.5);
+    assert.equal(lowestQuarterMean([4_000, 1, 3_000, 2, 8_000, 7_000, 6_000, 5_000]), 1.5);
+    assert.equal(lowestQuarterMean([7]), 7);
+    assert.ok(Number.isNaN(lowestQuarterMean([])));
   });
 
   test('an interval narrows with the square root of the rounds', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Undisturbed } from '../../src/servers/undisturbed.ts';
+import { SteadyCore } from '../../src/servers/steady-core.ts';
 import { MeasuredRounds } from '../../src/stairs/measured-rounds.ts';
 import type { CutSlice } from '../../src/stairs/preload/protocol.ts';
 import type { Session } from '../../src/stairs/session.ts';
@@ -29,23 +29,23 @@ class FakeSession {
 
 function measuring(readings: readonly number[]): {
   session: FakeSession;
-  undisturbed: Undisturbed;
+  steadyCore: SteadyCore;
   rounds: MeasuredRounds;
 } {
   const given = [...calibration, ...readings];
   const read = async (): Promise<number> => given.shift() ?? 100;
   const session = new FakeSession();
-  const undisturbed = new Undisturbed(read, signal);
+  const steadyCore = new SteadyCore(read, signal);
   return {
     session,
-    undisturbed,
-    rounds: new MeasuredRounds(session as unknown as Session, shape, undisturbed),
+    steadyCore,
+    rounds: new MeasuredRounds(session as unknown as Session, shape, steadyCore),
   };
 }
 
 describe('rounds of slices', () => {
   test('keep what lies between two good readings, once each, under the number of the round', async () => {
-    const { session, undisturbed, rounds } = measuring([]);
+    const { session, steadyCore, rounds } = measuring([]);
     const slices = await rounds.measure([3, 1, 2], 7);
     assert.deepEqual(session.taken, [3, 1, 2]);
     assert.deepEqual(
@@ -56,12 +56,12 @@ describe('rounds of slices', () => {
         [2, 7],
       ],
     );
-    assert.equal(undisturbed.lostShare, 0);
+    assert.equal(steadyCore.lostShare, 0);
   });
 
   test('measure again what a neighbour of the core slowed down, before or after', async () => {
     // Before the first, and after each: the second slice ends disturbed, so the third begins so.
-    const { session, undisturbed, rounds } = measuring([100, 100, 150, 100]);
+    const { session, steadyCore, rounds } = measuring([100, 100, 150, 100]);
     const slices = await rounds.measure([1, 2, 3], 0);
     assert.deepEqual(session.taken, [1, 2, 3, 2, 3]);
     assert.deepEqual(
@@ -69,15 +69,15 @@ describe('rounds of slices', () => {
       [1, 2, 3],
     );
     assert.equal(Math.round(rounds.lostMs), 200);
-    assert.ok(undisturbed.lostShare > 0.3 && undisturbed.lostShare < 0.5);
+    assert.ok(steadyCore.lostShare > 0.3 && steadyCore.lostShare < 0.5);
   });
 
   test('keep what they get once too much was lost', async () => {
-    const { session, undisturbed, rounds } = measuring(Array.from({ length: 1_000 }, () => 150));
+    const { session, steadyCore, rounds } = measuring(Array.from({ length: 1_000 }, () => 150));
     const slices = await rounds.measure([1, 2], 0);
     assert.equal(slices.length, 2);
     assert.ok(session.taken.length > 10 && session.taken.length < 60, String(session.taken.length));
-    assert.ok(undisturbed.lostShare > 0.3);
+    assert.ok(steadyCore.lostShare > 0.3);
   });
 
   test('keep every slice where nothing watches the core', async () => {

@@ -48,6 +48,40 @@ describe('the stairs in a terminal', () => {
     assert.match(text, /^[\u0000-\u007f]*$/);
   });
 
+  test('tell apart stages whose names begin alike', () => {
+    const result = stairsFixture();
+    const names = [
+      'UsersController.create',
+      'UsersController.find',
+      'UsersController.remove',
+      'UsersController.update',
+      'list after await :12',
+      'list after await :19',
+    ];
+    const [stage] = result.stages;
+    result.stages = [
+      ...names.map((name) => ({ ...stage!, name })),
+      { ...stage!, name: 'handler', place: 'src/a.js:3' },
+      { ...stage!, name: 'handler', place: 'src/b.js:41' },
+    ];
+    for (const width of [60, 80, 100]) {
+      const text = renderStairsTerminal(result, { ...plain, width });
+      const table = text.slice(text.indexOf('stage '), text.indexOf('whole request'));
+      const shown = table
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.replace(/ +[-−]?\d+\.\d .*/, ''));
+      assert.ok(shown.length >= result.stages.length);
+      assert.equal(new Set(shown).size, shown.length, text);
+      for (const end of ['create', 'find', 'remove', 'update', ':12', ':19', ':3', ':41']) {
+        assert.ok(
+          shown.some((name) => name.endsWith(end)),
+          `${end} in ${text}`,
+        );
+      }
+    }
+  });
+
   test('withhold every verdict when the whole differs from itself', () => {
     const result = stairsFixture();
     result.whole.controlVerdict = 'changed';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import vm from 'node:vm';
 import type { PreloadSettings } from '../../src/stairs/preload/protocol.ts';
-import { StairsState, unwound } from '../../src/stairs/preload/state.ts';
+import { cutException, StairsState } from '../../src/stairs/preload/state.ts';
 import { cutSource, type FunctionFacts, traceSource } from '../../src/stairs/preload/transform.ts';
 
 const file = '/app/x.js';
@@ -22,7 +22,7 @@ function runCut(
   const facts = factsOf(source);
   const idOf = (name: string): string => facts.find((each) => each.name === name)!.id;
   const numbers = Object.fromEntries(stages.map((name, index) => [idOf(name), index]));
-  const S = unwound;
+  const S = cutException;
   const state = new StairsState({ stages: {} } as PreloadSettings);
   Object.assign(state, {
     k: cutting ? 0 : 100,
@@ -133,7 +133,7 @@ describe('rewriting the sources of an app', () => {
         'catch (error) { got = error }\n        got',
         'finally {}\n        got',
       );
-      assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), unwound);
+      assert.throws(() => runCut(wrapped, { stages: ['inner'] }, true), cutException);
     }
   });
 

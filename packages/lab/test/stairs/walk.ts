@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 // Built: the preload is loaded by the servers under test, whatever started them.
 import { Session } from '../../dist/stairs/session.js';
-import { findSpine, type Spine } from '../../dist/stairs/spine.js';
+import { type CommonPath, findCommonPath } from '../../dist/stairs/common-path.js';
 import type { StairsTarget } from '../../dist/stairs/target.js';
 import { startCut, traceRequest } from '../../dist/stairs/trace-request.js';
 import { send } from '../../dist/servers/contract.js';
@@ -26,6 +26,7 @@ function targetOf(
       name: app,
       note: undefined,
       beside: false,
+      over: undefined,
       command: [process.execPath, file],
       cwd: fileURLToPath(new URL('./apps', import.meta.url)),
       env,
@@ -44,7 +45,7 @@ function targetOf(
 }
 
 export interface Walked {
-  spine: Spine;
+  commonPath: CommonPath;
   names: string[];
   frameworks: string[];
   unreadable: string[];
@@ -73,15 +74,20 @@ export async function walk(
   const target = targetOf(app, path, env, body);
   const context = { env: {}, pinning: pinSelf(false), signal: AbortSignal.timeout(100_000) };
   const traces = await traceRequest(target, context);
-  const spine = findSpine(traces);
-  await using session: Session = await startCut(target, spine, [...spine.stages.keys()], context);
+  const commonPath = findCommonPath(traces);
+  await using session: Session = await startCut(
+    target,
+    commonPath,
+    [...commonPath.stages.keys()],
+    context,
+  );
   const ask = async (): Promise<{ status: number; body: string }> => {
     const answer = await send(session.server, target.request, { timeoutMs: 20_000 });
     return { status: answer.status, body: answer.body.toString() };
   };
   const before = (await ask()).body;
   const cuts: Walked['cuts'] = [];
-  for (const [cut, { name }] of spine.stages.entries()) {
+  for (const [cut, { name }] of commonPath.stages.entries()) {
     const held = await session.ask({ type: 'hold', cut }, 'held');
     let answer = await ask();
     for (let count = 1; count < times; count++) answer = await ask();
@@ -92,8 +98,8 @@ export async function walk(
   const after = (await ask()).body;
   const failure = await session.server.failure('was asked');
   return {
-    spine,
-    names: spine.stages.map(({ name }) => name),
+    commonPath,
+    names: commonPath.stages.map(({ name }) => name),
     frameworks: traces[0]!.frameworks,
     unreadable: traces[0]!.unreadable,
     cuts,

@@ -4,11 +4,11 @@ import { resolvePlans } from '../../src/config/resolve-plan.ts';
 import type { Plan } from '../../src/config/resolve-plan.ts';
 import {
   type GivenTime,
-  mostMsOf,
   type Pace,
   paceOf,
   paceSentence,
   type Speed,
+  timeLimitMsOf,
 } from '../../src/try/pace.ts';
 
 const [plan] = resolvePlans({ name: 'a', variants: [{ name: 'a', command: 'node a' }] }, '/', {});
@@ -70,24 +70,24 @@ describe('the pace of redline try', () => {
       pace({ startMs }, {}, { leftMs, isChosen: true });
     assert.deepEqual([chosen(55_000).precision.blocks, chosen(55_000).passes], [2, 8]);
     assert.deepEqual([chosen(18_000).precision.blocks, chosen(18_000).passes], [1, 4]);
-    assert.deepEqual([chosen(18_000).leastRestarts, chosen(18_000).estimateMs], [2, 18_000]);
+    assert.deepEqual([chosen(18_000).minRestarts, chosen(18_000).estimateMs], [2, 18_000]);
     assert.equal(chosen(18_000).isLonger, false);
     const slow = chosen(18_000, 8_000);
-    assert.deepEqual([slow.isLonger, slow.leastRestarts], [true, 1]);
+    assert.deepEqual([slow.isLonger, slow.minRestarts], [true, 1]);
     assert.ok(slow.estimateMs > 3 * 8_000 + 2 * 8_000, `${slow.estimateMs}`);
     assert.ok(slow.estimateMs < 60_000, `${slow.estimateMs}`);
   });
 
   test('without a chosen time it has four restarts, and says how long these take', () => {
-    const { leastRestarts, estimateMs, isLonger } = pace({ startMs: 8_000 });
-    assert.deepEqual([leastRestarts, isLonger], [4, true]);
+    const { minRestarts, estimateMs, isLonger } = pace({ startMs: 8_000 });
+    assert.deepEqual([minRestarts, isLonger], [4, true]);
     assert.ok(estimateMs > 4 * 3 * 8_000, `${estimateMs}`);
   });
 
   test('ends before twice the time that it has announced', () => {
     for (const estimateMs of [1_000, 20_000, 95_000]) {
-      assert.ok(mostMsOf({ estimateMs }) > estimateMs, `${estimateMs}`);
-      assert.ok(mostMsOf({ estimateMs }) < 2 * estimateMs, `${estimateMs}`);
+      assert.ok(timeLimitMsOf({ estimateMs }) > estimateMs, `${estimateMs}`);
+      assert.ok(timeLimitMsOf({ estimateMs }) < 2 * estimateMs, `${estimateMs}`);
     }
   });
 });

@@ -6,11 +6,11 @@ import type { AfterResponseOptions } from './options.ts';
 
 export const afterResponseMetadata: unique symbol = Symbol('AfterResponse');
 
-/** What `@AfterResponse` leaves on a method. */
+/** The metadata that `@AfterResponse` leaves on a method. */
 export interface DeferredMethod {
   readonly options: AfterResponseOptions<any[]>;
   readonly original: (...args: unknown[]) => unknown;
-  /** Which parameter has `@InjectDelivery`. */
+  /** Index of the parameter with `@InjectDelivery`. */
   readonly deliveryAt: number | undefined;
 }
 
@@ -20,23 +20,23 @@ export type ScheduleCall = (method: DeferredMethod, self: object, args: unknown[
 const schedules = new WeakMap<object, ScheduleCall>();
 let lastSchedule: ScheduleCall | undefined;
 
-/** Calls of the instance go to the module of its app. */
+/** Sends the calls of an instance to the module of its app. */
 export function assignSchedule(instance: object, schedule: ScheduleCall): void {
   schedules.set(instance, schedule);
 }
 
-/** Unknown instances, those of a request, use the module created last. */
+/** Sets the module for unknown instances, those of a request: the one created last. */
 export function setLastSchedule(schedule: ScheduleCall | undefined): void {
   lastSchedule = schedule;
 }
 
 /**
  * Runs the method after the response of the request it is called in, in that request's context; the call itself returns
- * at once, with nothing. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
+ * nothing, at once. Works wherever the call comes from: a controller, a service, a guard, an exception filter.
  *
  * At level `memory` the arguments are passed unchanged; with a journal, an orderly exit keeps those that are JSON, and
- * the next process runs the call. Above, they are kept as JSON, and a call that a process did not live to run is run by
- * the next one.
+ * the next process runs the call. Above, they are kept as JSON, and a call that a process did not run before it ended is
+ * run by the next one.
  *
  * @throws {DeferError} what `defer()` throws
  * @throws {DeferModuleError} ERR_REDLINE_DEFER_NO_MODULE
@@ -62,7 +62,7 @@ export function AfterResponse<Arguments extends any[]>(
   return (target, name, descriptor) => {
     const original = descriptor.value as DeferredMethod['original'];
     const method: DeferredMethod = { options, original, deliveryAt: deliveryAt(target, name) };
-    // Callers of an async method may wait for it; what they wait for is that it is deferred.
+    // Callers of an async method may await it; the promise resolves once the call is deferred.
     const isAsync = original.constructor.name === 'AsyncFunction';
     const deferred = function (this: object, ...args: unknown[]): unknown {
       const schedule = schedules.get(this) ?? lastSchedule;
@@ -75,7 +75,7 @@ export function AfterResponse<Arguments extends any[]>(
       schedule(method, this, args);
       return isAsync ? Promise.resolve() : undefined;
     };
-    // Other decorators may have been here first: routes, guards, Swagger.
+    // Other decorators may have set metadata before: routes, guards, Swagger.
     for (const key of Reflect.getMetadataKeys(original)) {
       Reflect.defineMetadata(key, Reflect.getMetadata(key, original), deferred);
     }
@@ -85,7 +85,7 @@ export function AfterResponse<Arguments extends any[]>(
   };
 }
 
-/** Calls the method as its caller did, with the delivery in its place. */
+/** Calls the method with its caller's arguments, and the delivery at its index. */
 export function run(
   { original, deliveryAt: at }: DeferredMethod,
   instance: object,

@@ -8,13 +8,13 @@ type RequestHook = (request: FastifyRequest, reply: FastifyReply, next: () => vo
 
 /** The part of Nest's `FastifyAdapter` that is used. */
 interface FastifyAdapterLike {
-  /** What `setOnRequestHook` was given last. */
+  /** The last argument of `setOnRequestHook`. */
   onRequestHook?: RequestHook | undefined;
   getInstance(): FastifyInstance;
   setOnRequestHook(hook: RequestHook | undefined): void;
 }
 
-/** Below Nest, so that guards, pipes, filters and 404s are in the request's scope as well. */
+/** Attaches below Nest, so that guards, pipes, filters and 404s are in the request's scope as well. */
 export function attachToAdapter(adapter: AbstractHttpAdapter, deferrer: Deferrer): void {
   if (adapter.getType() !== 'fastify') return void adapter.use(expressDefer(deferrer));
   const fastify = adapter as unknown as FastifyAdapterLike;
@@ -22,8 +22,8 @@ export function attachToAdapter(adapter: AbstractHttpAdapter, deferrer: Deferrer
 }
 
 /*
- * Nest's middleware runs ahead of the hooks of modules. The adapter has one place for a hook ahead of it, which others
- * use as well, the logger among them: theirs is called within ours.
+ * Nest's middleware runs ahead of the hooks of modules. The adapter has one place for a hook ahead of it, which other code,
+ * such as the logger, uses as well: that hook is called within ours.
  */
 function openAhead(adapter: FastifyAdapterLike, open: RequestHook): void {
   const set = adapter.setOnRequestHook.bind(adapter);
@@ -39,7 +39,7 @@ function within(open: RequestHook, hook: RequestHook): RequestHook {
     });
     return result;
   };
-  // What it says of itself is said of both.
+  // The marks of the hook apply to both.
   for (const mark of Object.getOwnPropertySymbols(hook)) {
     Object.defineProperty(both, mark, Object.getOwnPropertyDescriptor(hook, mark)!);
   }
@@ -47,8 +47,8 @@ function within(open: RequestHook, hook: RequestHook): RequestHook {
 }
 
 /**
- * Has `drain` called when the server has answered its last request. Nest closes it before any provider's
- * `onApplicationShutdown`, in which what deferred work needs may go; and as a global module ours is among the last.
+ * Calls `drain` when the server has sent its last response. Nest closes the server before any provider's
+ * `onApplicationShutdown`, which may close what deferred work needs; and as a global module ours is among the last.
  */
 export function drainBehindServer(adapter: AbstractHttpAdapter, drain: () => Promise<void>): void {
   const close = adapter.close.bind(adapter) as () => Promise<void>;

@@ -13,7 +13,7 @@ const optionNames: Readonly<Record<keyof AfterResponseOptions, true>> = {
 };
 
 /**
- * A mistyped `level` would be level memory, and nobody would notice before jobs are lost.
+ * Checks the options: a mistyped `level` would be level memory, which would go unnoticed until jobs are lost.
  *
  * @throws {DeferModuleError} ERR_REDLINE_DEFER_METHOD_OPTION
  */

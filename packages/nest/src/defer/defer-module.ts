@@ -18,14 +18,14 @@ import { DeferredMethods } from './deferred-methods.ts';
 import { MethodCalls } from './method-calls.ts';
 import type { DeferModuleAsyncOptions, DeferModuleOptions } from './options.ts';
 
-/** The sink `@AfterResponse` uses above level memory. */
+/** The sink that `@AfterResponse` uses above level memory. */
 const methodsSink = 'methods';
 
 /**
- * Work after the response, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
+ * Runs work after the response, on Fastify and on Express: `@AfterResponse()` on methods, `DeferService`, and `defer()` of
  * `@redline/defer` from any code of a request. Import it once, in the root module: it is global.
  *
- * It drains when the server has answered its last request, before any provider's `onApplicationShutdown`, and closes in its
+ * It drains when the server has sent its last response, before any provider's `onApplicationShutdown`, and closes in its
  * own.
  *
  * @example
@@ -60,13 +60,13 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
     this.#attach();
   }
 
-  /** With static options. The deferrer itself is created with the app. */
+  /** Takes static options. The deferrer itself is created with the app. */
   static forRoot(options: DeferModuleOptions = {}): DynamicModule {
     return define({ provide: optionsToken, useFactory: () => options });
   }
 
   /**
-   * With options from other providers.
+   * Takes options from other providers.
    *
    * @example
    * ```ts
@@ -87,7 +87,7 @@ export class DeferModule implements OnModuleInit, OnApplicationShutdown {
     return define({ provide: optionsToken, inject, useFactory }, imports);
   }
 
-  // A testing module is made before it has an adapter; any other app already has one.
+  // A testing module is created before it has an adapter; any other app already has one.
   async onModuleInit(): Promise<void> {
     this.#attach();
     this.#methods.explore();
@@ -143,7 +143,7 @@ function makeDeferrer(given: DeferModuleOptions, calls: MethodCalls): Deferrer {
   const { methods = {}, sinks = {}, sink, logger, ...options } = given;
   requireObject('methods of DeferModule', methods);
   requireObject('sinks of DeferModule', sinks);
-  const { concurrency, ...lane } = methods;
+  const { concurrency, ...sinkOptions } = methods;
   if (concurrency !== undefined) calls.options = { concurrency };
   const names = Object.keys(sinks);
   const onlySink = names.length === 1 ? names[0] : undefined;
@@ -151,7 +151,7 @@ function makeDeferrer(given: DeferModuleOptions, calls: MethodCalls): Deferrer {
   return createDefer<string>({
     ...options,
     ...(defaultSink !== undefined && { sink: defaultSink }),
-    sinks: { ...sinks, [methodsSink]: { ...lane, sink: calls } },
+    sinks: { ...sinks, [methodsSink]: { ...sinkOptions, sink: calls } },
     logger: logger ?? nestLogger(),
   });
 }

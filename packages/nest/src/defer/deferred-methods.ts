@@ -19,7 +19,7 @@ import { DeferModuleError } from './errors.ts';
 import { run } from './after-response.ts';
 import { MethodCalls } from './method-calls.ts';
 
-/** Finds the methods with `@AfterResponse`, and takes their calls to the deferrer. */
+/** Finds the methods with `@AfterResponse`, and passes their calls to the deferrer. */
 @Injectable()
 export class DeferredMethods {
   readonly #deferrer: Deferrer;
@@ -38,7 +38,7 @@ export class DeferredMethods {
     this.#calls = calls;
     this.#discovery = discovery;
     this.#scanner = scanner;
-    // Instances may call such methods while the app is being made.
+    // Instances may call such methods while the app is being created.
     setLastSchedule(this.#schedule);
   }
 
@@ -91,7 +91,7 @@ export class DeferredMethods {
     if (!needsInstance(method)) {
       const work = (delivery: RunDelivery): unknown =>
         run(method, self, args, { ...delivery, job: name, key: keyOfCall });
-      // What another process can run as well is not lost when this one ends.
+      // A call that another process can run as well is not lost when this one ends.
       const isKnown = this.#calls.refuses(name) === undefined;
       const standIn = { job, data: args, sink: 'methods', ...keyed };
       this.#deferrer.after(work, { when, ...(isKnown && { standIn }) });
@@ -120,7 +120,7 @@ function keyOf(name: string, key: unknown): string | undefined {
   );
 }
 
-/* It is refused: what it rejects with has no listener, and would end the process. */
+/* A promise is refused as a value: its rejection has no listener, and would end the process. */
 function withoutRejection<Value>(value: Value): Value {
   if (value instanceof Promise) value.catch(() => {});
   return value;
@@ -136,12 +136,12 @@ function nameOf({ options, original }: DeferredMethod, instance: object): string
   return options.name ?? `${instance.constructor.name}.${original.name}`;
 }
 
-/* At level memory a call keeps its own, unless it runs later: then it is kept as JSON. */
+/* At level memory a call keeps its own instance, unless it runs later: then it is kept as JSON. */
 function needsInstance({ options: { level = 'memory', delayMs, runAt } }: DeferredMethod): boolean {
   return level !== 'memory' || delayMs !== undefined || runAt !== undefined;
 }
 
-/* Nobody could make the instance again when the request is gone. */
+/* The instance cannot be created again once the request is gone. */
 function refuseRequestScope(prototype: object, method: DeferredMethod): void {
   if (!needsInstance(method)) return;
   const { options, original } = method;

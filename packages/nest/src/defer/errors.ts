@@ -1,4 +1,4 @@
-/** What each code means that the module adds to those of `@redline/defer`; docs/guide/defer.md says the same. */
+/** Meaning of the codes that the module adds to those of `@redline/defer`, the same as in docs/guide/defer.md. */
 export const deferModuleErrorDocs = {
   ERR_REDLINE_DEFER_METHOD_NAME: 'Two methods with `@AfterResponse` have the same name.',
   ERR_REDLINE_DEFER_METHOD_OPTION:
@@ -11,7 +11,7 @@ export const deferModuleErrorDocs = {
 
 export type DeferModuleErrorCode = keyof typeof deferModuleErrorDocs;
 
-/** An error in how `DeferModule` and `@AfterResponse` are used. `code` is stable; the message may change. */
+/** A wrong use of `DeferModule` or `@AfterResponse`. `code` is stable; the message may change. */
 export class DeferModuleError extends Error {
   override readonly name = 'DeferModuleError';
   readonly code: DeferModuleErrorCode;

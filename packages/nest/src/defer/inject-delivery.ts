@@ -20,7 +20,7 @@ export function InjectDelivery(): ParameterDecorator {
   };
 }
 
-/** Parameters are decorated before their method is. */
+/** Returns the index of the marked parameter. Parameters are decorated before their method is. */
 export function deliveryAt(target: object, name: string | symbol): number | undefined {
   return Reflect.getOwnMetadata(deliveryMetadata, target, name) as number | undefined;
 }

@@ -13,7 +13,7 @@ export class MethodCalls implements Sink {
   readonly #work = Promise.withResolvers<Sink>();
   #host: SinkHost | undefined;
 
-  /** False when the name is taken. */
+  /** Returns false if the name is taken. */
   add(name: string, instance: object, method: DeferredMethod): boolean {
     if (this.#methods.has(name)) return false;
     this.#methods.set(name, (args: unknown[], delivery, signal) => {
@@ -24,7 +24,7 @@ export class MethodCalls implements Sink {
     return true;
   }
 
-  /** The app is made: calls of processes that are gone may be run. */
+  /** Called once the app is created: calls of exited processes may run. */
   complete(): void {
     const work = handlers(Object.fromEntries(this.#methods), this.options);
     void work.open?.(this.#host!);

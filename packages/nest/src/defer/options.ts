@@ -4,8 +4,8 @@ import type { HandlersOptions } from '@redline/defer/sinks/handlers';
 
 export interface DeferModuleOptions extends DeferOptions {
   /**
-   * How the methods marked with `@AfterResponse({ level })` are run: all options of a lane except its sink, and how
-   * many calls of a batch run at a time (`concurrency`, 16 by default).
+   * Options for running the methods marked with `@AfterResponse({ level })`: all options of a sink's queue except the sink, and the
+   * number of calls of a batch that run at a time (`concurrency`, 16 by default).
    */
   methods?: Omit<LaneOptions, 'sink'> & HandlersOptions;
 }
@@ -18,7 +18,7 @@ export interface DeferModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'>
 
 export interface AfterResponseOptions<Arguments extends unknown[] = unknown[]> {
   /**
-   * What the call survives. Above `memory` its arguments must be JSON, and the method one of a provider or a
+   * The failures that the call survives. Above `memory` its arguments must be JSON, and the method one of a provider or a
    * controller that is not request-scoped: another process may have to run it.
    * @default 'memory'
    */
@@ -28,11 +28,11 @@ export interface AfterResponseOptions<Arguments extends unknown[] = unknown[]> {
   /** Identifies the call, if the module's `methods` are `ordered: 'key'`. */
   key?: (...args: Arguments) => string;
   /**
-   * The call runs this many milliseconds later. Its arguments must be JSON then, at level memory too, and the class not
+   * Delay of the call in milliseconds. Its arguments must be JSON then, at level memory too, and the class not
    * request-scoped. Not for the level `sink`.
    */
   delayMs?: number;
-  /** The call runs at the time this returns for its arguments, a Date or milliseconds since 1970. */
+  /** Returns the time of the call for its arguments, as a Date or milliseconds since 1970. */
   runAt?: (...args: Arguments) => Date | number;
   /**
    * The name of the method in the journal; calls left by an exited process are found by it.

@@ -4,8 +4,8 @@ import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
 
 /**
- * Writes the line of a request that comes, if the user's options ask for one; where routes are chosen, only Nest's
- * middleware (`chosen`) knows which have one.
+ * Returns a function that writes the line of an arriving request, if the user's options ask for one; if routes are chosen,
+ * only Nest's middleware (`chosen`) knows which have one.
  */
 export function announceOf(
   { options: { custom, routes, requests, ignore }, pino }: LoggerCore,

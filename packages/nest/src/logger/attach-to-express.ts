@@ -9,7 +9,7 @@ import { createFinish } from './finish-response.ts';
 import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { onNestException } from './nest-exceptions.ts';
-import { passingAll } from './passing-all.ts';
+import { markTransparent } from './transparent-hook.ts';
 import { createRequestIds } from './request-id.ts';
 import { requestLogOf } from './request-log.ts';
 
@@ -24,15 +24,15 @@ export interface ExpressAdapterLike {
 const attached = new WeakSet<object>();
 
 /**
- * Puts request ids, request loggers and response lines into Express, ahead of its body parsers and of
- * Nest's own middleware; returns a function that detaches it.
+ * Adds request ids, request loggers and response lines to Express, ahead of its body parsers and of
+ * Nest's own middleware; returns a function that detaches them.
  */
 export function attachToExpress(adapter: ExpressAdapterLike, core: LoggerCore): () => void {
   const express = adapter.getInstance();
   if (attached.has(express)) throw twiceError();
   attached.add(express);
   adapter.use(
-    passingAll(createMiddleware(core), core.options.requests === 'off' ? undefined : 'logs'),
+    markTransparent(createMiddleware(core), core.options.requests === 'off' ? undefined : 'logs'),
   );
   if (core.options.requests === 'off') return () => {};
   return onNestException((exception, response) => keepFailure(core, exception, response));
@@ -45,7 +45,7 @@ function createMiddleware(core: LoggerCore): Middleware {
   const Log = requestLogOf(ExpressRequestLog, core.pino);
   const announce = announceOf(core);
   const finish = requests === 'off' ? undefined : createFinish(core);
-  // One listener for both ends: "close" comes after "finish" as well.
+  // One listener for both ends: "close" follows "finish" as well.
   const onClose = function (this: LoggedResponse): void {
     const log = this[requestLog];
     if (log === undefined || log.closed) return;

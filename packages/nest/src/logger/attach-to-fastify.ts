@@ -9,7 +9,7 @@ import { heldResponseOf, takeHeldResponse } from './held-response.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import { onNestException } from './nest-exceptions.ts';
-import { passingAll } from './passing-all.ts';
+import { markTransparent } from './transparent-hook.ts';
 import { createRequestIds } from './request-id.ts';
 import { requestLogOf } from './request-log.ts';
 import { createFinish, type Finish } from './finish-response.ts';
@@ -26,7 +26,7 @@ export interface FastifyAdapterLike {
 
 const attached = new WeakSet<FastifyInstance>();
 
-/** Puts request ids, request loggers and response lines into Fastify; returns a function that detaches them. */
+/** Adds request ids, request loggers and response lines to Fastify; returns a function that detaches them. */
 export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): () => void {
   const fastify = adapter.getInstance();
   const { requestIdHeader } = fastify.initialConfig;
@@ -39,13 +39,13 @@ export function attachToFastify(adapter: FastifyAdapterLike, core: LoggerCore): 
   silenceFastify(fastify, core.pino);
   const finish = requests === 'off' ? undefined : createFinish(core);
   const begin = createBegin(core, finish);
-  // Ahead of Nest's middleware, which a hook added to the instance would come after.
-  adapter.setOnRequestHook(passingAll(begin));
+  // Ahead of Nest's middleware: a hook added to the instance would run after it.
+  adapter.setOnRequestHook(markTransparent(begin));
   if (core.storage !== undefined) reenterContext(fastify, core, begin);
   return finish === undefined ? () => {} : watchResponses(fastify, core, finish);
 }
 
-/* Fastify has no request yet whose error this could be: it would end the process. */
+/* Fastify has no request yet that could fail with the error: it would end the process. */
 function neverThrowing(make: (request: IncomingMessage) => string): typeof make {
   let failures = 0;
   return (request) => {
@@ -58,7 +58,7 @@ function neverThrowing(make: (request: IncomingMessage) => string): typeof make 
   };
 }
 
-/* Of ids that the app itself makes: headers it has set, and what it has thrown. */
+/* Applies the headers that the app has set while it made an id, and returns the error that it has thrown. */
 function giveHeld(request: FastifyRequest, reply: FastifyReply): Error | undefined {
   const held = takeHeldResponse(request.raw);
   if (held === undefined) return undefined;
@@ -94,7 +94,7 @@ function createBegin(core: LoggerCore, finish: Finish | undefined): RequestHook 
   };
 }
 
-/** A hook that goes on from a pool, a queue or a stream has left the context; handlers are in it. */
+/** Enters the context again before handlers run: a hook that continues from a pool, a queue or a stream has left it. */
 function reenterContext(fastify: FastifyInstance, core: LoggerCore, begin: RequestHook): void {
   const { storage } = core;
   const reenter: RequestHook = (request, reply, done) => {
@@ -104,18 +104,18 @@ function reenterContext(fastify: FastifyInstance, core: LoggerCore, begin: Reque
     else if (storage?.getStore() === log) done();
     else storage?.run(log, done);
   };
-  fastify.addHook('preValidation', passingAll(reenter));
+  fastify.addHook('preValidation', markTransparent(reenter));
 }
 
 function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Finish): () => void {
   const onResponse: RequestHook = (_request, reply, done) => {
     const raw = reply.raw as LoggedResponse;
     const log = raw[requestLog];
-    // A response that ends in an error is left to "close"; HTTP/2 calls one finished that was reset.
+    // A response that ends in an error is left to "close"; HTTP/2 reports a response that was reset as finished.
     if (log !== undefined && !log.closed && !raw.errored) finish(log, !raw.headersSent);
     done();
   };
-  fastify.addHook('onResponse', passingAll(onResponse, 'logs'));
+  fastify.addHook('onResponse', markTransparent(onResponse, 'logs'));
   fastify.addHook('onError', (_request, reply, error, done) => {
     const log = (reply.raw as LoggedResponse)[requestLog];
     if (log !== undefined) log.failure = error;

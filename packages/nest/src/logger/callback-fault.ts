@@ -1,18 +1,18 @@
 const CODE = 'REDLINE_LOGGER_CALLBACK';
 /** A callback that names each request in its error would fill stderr. */
-const MOST_MESSAGES = 100;
+const MAX_MESSAGES = 100;
 
-const told = new Set<string>();
+const reported = new Set<string>();
 
-/** Says that a callback of the app has failed, where neither a response nor a line can: each fault once. */
+/** Warns that a callback of the app has failed, if neither a response nor a line can report it: each fault once. */
 export function warnOfFault(error: unknown): void {
   const message = messageOf(error);
-  if (told.has(message) || told.size === MOST_MESSAGES) return;
-  told.add(message);
+  if (reported.has(message) || reported.size === MAX_MESSAGES) return;
+  reported.add(message);
   process.emitWarning(`A callback given to LoggerModule failed: ${message}`, { code: CODE });
 }
 
-/** A rejection without a listener would end the process: no caller of these callbacks awaits their result. */
+/** Turns a rejection into a warning: without a listener it would end the process, and callers do not await these callbacks. */
 export function withoutRejection<Result>(result: Result): Result {
   if (result instanceof Promise) result.catch(warnOfFault);
   return result;
@@ -20,7 +20,7 @@ export function withoutRejection<Result>(result: Result): Result {
 
 type Callback = (...args: never[]) => unknown;
 
-/** The callback, with a rejection reported as a warning. */
+/** Wraps a callback so that a rejection is reported as a warning. */
 export function neverRejecting<Given extends Callback>(callback: Given): Given {
   const safe = function (this: unknown, ...args: never[]): unknown {
     return withoutRejection(Reflect.apply(callback, this, args));

@@ -9,8 +9,8 @@ type Routes = Parameters<ReturnType<MiddlewareConsumer['apply']>['forRoutes']>;
 type Middleware = (request: unknown, response: LoggedResponse, next: () => void) => void;
 
 /**
- * Marks the requests whose responses have no line, or alone have one: by Nest's own matching, so that prefixes,
- * versions and controllers mean what they mean to any middleware. Apps that choose no routes have none of it.
+ * Marks the requests whose responses have no line, or are the only ones that have one: by Nest's own matching, so that
+ * prefixes, versions and controllers mean the same as for any middleware. Apps that choose no routes get no middleware.
  */
 export function chooseRoutes(
   consumer: MiddlewareConsumer,
@@ -20,7 +20,7 @@ export function chooseRoutes(
   const { exclude, forRoutes } = core.options.routes;
   if (forRoutes !== undefined) consumer.apply(choose(core, true)).forRoutes(...forRoutes);
   if (exclude !== undefined) {
-    // A string given to forRoutes() means everything below it, and given to exclude() that path alone.
+    // A string given to forRoutes() means everything below it, and given to exclude() only that path.
     const routes = exclude.map((route) =>
       typeof route === 'string' ? { path: route, method: RequestMethod.ALL } : route,
     );
@@ -45,7 +45,7 @@ function choose(core: LoggerCore, chosen: boolean): Middleware {
   };
 }
 
-/** Every route; those that are left out of the global prefix have to be named. */
+/** Returns every route; those excluded from the global prefix have to be named. */
 function everything(config: ApplicationConfig): Routes {
   const { exclude = [] } = config.getGlobalPrefixOptions();
   const outside = exclude.map(({ path, requestMethod }) => ({ path, method: requestMethod }));

@@ -5,7 +5,7 @@ import type { CustomLines } from './custom-lines.ts';
 import type { LineKeys, LineShape } from './line-shape.ts';
 import type { RequestLog } from './request-log.ts';
 
-/** Node's messages as pino-http leaves them: with the request's id and logger. */
+/** Returns Node's messages as pino-http leaves them: with the request's id and logger. */
 export function messagesOf(log: RequestLog): [IncomingMessage, ServerResponse] {
   const request = log.rawRequest as IncomingMessage & { id?: unknown; log?: unknown };
   const reply = log.rawReply as ServerResponse & { log?: unknown };
@@ -15,12 +15,12 @@ export function messagesOf(log: RequestLog): [IncomingMessage, ServerResponse] {
   return [request, reply];
 }
 
-/** Whether the line of the response is that of a failure. */
+/** Returns true if the line of the response is that of a failure. */
 export function hasFailed(log: RequestLog): boolean {
   return log.failure !== undefined || log.rawReply.statusCode >= 500;
 }
 
-/** What made it fail, as an error in every case. */
+/** Returns the cause of the failure, always as an error. */
 export function errorOf(log: RequestLog): Error {
   const { failure, rawReply } = log;
   if (failure instanceof Error) return failure;
@@ -29,7 +29,7 @@ export function errorOf(log: RequestLog): Error {
     : new Error(String(failure), { cause: failure });
 }
 
-/** What the user's own functions make of a line's fields. */
+/** Applies the user's own functions to the fields of a line. */
 export function customised(
   { customSuccessObject, customErrorObject }: CustomLines,
   keys: LineKeys,
@@ -53,13 +53,13 @@ export function customised(
   };
 }
 
-/** How a response line is announced: its level and its message. */
+/** The level and the message of a response line. */
 export interface LineTitles {
   levelOf(log: RequestLog, aborted: boolean): string;
   messageOf(log: RequestLog, aborted: boolean): string;
 }
 
-/** Levels and messages, the user's own where there are some; `levels` are those pino knows. */
+/** Returns levels and messages, the user's own if present; `levels` are those that pino knows. */
 export function createTitles(custom: CustomLines, levels: Record<string, number>): LineTitles {
   const { customLogLevel, customSuccessMessage, customErrorMessage } = custom;
   return {
@@ -95,8 +95,8 @@ function statusLevel(log: RequestLog, aborted: boolean): string {
 }
 
 /**
- * Thrown in a "close" listener, an error would end the process; it is reported on the line instead, unless that has the
- * error of the response.
+ * Calls a callback of the app. Thrown in a "close" listener, its error would end the process; it is reported on the line
+ * instead, unless that has the error of the response.
  */
 export function attempt<Result>(log: RequestLog, call: () => Result): Result | undefined {
   try {

@@ -8,7 +8,7 @@ import { withoutRejection } from './callback-fault.ts';
 import type { LogDestination } from './log-destination.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/** What pino's destinations, its transports and Node's own streams have, each some of it. */
+/** The methods of pino's destinations, its transports and Node's own streams; each has some of them. */
 interface MaybeFlushable {
   write(line: string, callback?: () => void): unknown;
   flush?(): void;
@@ -16,7 +16,7 @@ interface MaybeFlushable {
   readonly writableLength?: number;
 }
 
-/** Opens a path or a descriptor; takes a stream as it is. */
+/** Opens a path or a descriptor; wraps a stream. */
 export function openDestination(options: ResolvedOptions): LogDestination {
   const { destination } = options;
   if (typeof destination === 'object') return wrapStream(destination);
@@ -24,14 +24,14 @@ export function openDestination(options: ResolvedOptions): LogDestination {
   return new LineWriter(destination, options.bufferLength, options.flushIntervalMs);
 }
 
-/* In its cluster mode PM2 takes over process.stdout.write, and reads nothing of what is written to the descriptor. */
+/* In its cluster mode PM2 replaces process.stdout.write, and does not read bytes written to the descriptor. */
 function isPm2Worker(): boolean {
   return cluster.isWorker && process.env['pm_id'] !== undefined;
 }
 
 /*
- * An object with an asynchronous `write` reports a failure to nobody. Streams have events for it; pino leaves what it knows
- * of a line on a destination that asks for it, which has to be the very object.
+ * An object with an asynchronous `write` cannot report a failure. Streams have events for it; pino leaves the metadata of a line
+ * on a destination that asks for it, which has to be the very object.
  */
 function withoutRejections(stream: MaybeFlushable): MaybeFlushable {
   const { on, [symbols.needsMetadataGsym]: needsMetadata } = stream as unknown as Record<
@@ -49,7 +49,7 @@ function withoutRejections(stream: MaybeFlushable): MaybeFlushable {
   return safe as unknown as MaybeFlushable;
 }
 
-/** A user's own stream or a pino transport: asked to flush, never ended. */
+/** Wraps a user's own stream or a pino transport: it is flushed, never ended. */
 export function wrapStream(stream: MaybeFlushable): LogDestination {
   const safe = withoutRejections(stream);
   const lines = streamSink(safe);
@@ -58,7 +58,7 @@ export function wrapStream(stream: MaybeFlushable): LogDestination {
     try {
       stream.flushSync?.();
     } catch {
-      // sonic-boom throws before its file is open, thread-stream after its worker has gone.
+      // sonic-boom throws before its file is open, thread-stream after its worker has exited.
     }
   };
   const isWriting = (): boolean => (stream.writableLength ?? 0) > 0;

@@ -1,11 +1,11 @@
-import { type AnswerLines, engineLines } from '@redline/http/pino';
+import { type EngineLines, engineLines } from '@redline/http/pino';
 
 import type { LoggerCore } from './logger-core.ts';
 import { CUSTOM_LINES } from './custom-lines.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/** How the engine under the app writes the lines of answers it gives by itself, or why it cannot. */
-export function engineLinesOf({ options, pino, destination }: LoggerCore): AnswerLines {
+/** Returns the settings for lines that the engine writes for its own responses, or the reason why it cannot write them. */
+export function engineLinesOf({ options, pino, destination }: LoggerCore): EngineLines {
   const obstacle = obstacleOf(options);
   if (obstacle !== undefined) return { obstacle, writing: undefined };
   const { requests, share, shape, requestId } = options;
@@ -26,11 +26,11 @@ function obstacleOf(options: ResolvedOptions): string | undefined {
   if ((custom.customReceivedMessage ?? custom.customReceivedObject) !== undefined) {
     return 'LoggerModule also writes a line when a request arrives';
   }
-  // Without lines of good responses only those of errors are left to JavaScript.
+  // Without lines for successful responses, only those of errors are left to JavaScript.
   return share === 0 ? undefined : ownShapeOf(options);
 }
 
-/** What of a line only JavaScript knows. */
+/** Names the part of a line that only JavaScript knows. */
 function ownShapeOf({
   shape,
   ignore,

@@ -1,6 +1,6 @@
 import { unknownOption } from '../unknown-option.ts';
 
-/** What each code means; docs/guide/logger.md says the same. */
+/** Meaning of each code, the same as in docs/guide/logger.md. */
 export const loggerErrorDocs = {
   ERR_REDLINE_LOGGER_OPTION:
     "an option has an invalid value, or pino refuses it (`cause` is pino's error)",
@@ -15,7 +15,7 @@ export const loggerErrorDocs = {
 export type LoggerErrorCode = keyof typeof loggerErrorDocs;
 
 /**
- * What the logger throws: an `Error` with a stable `code`.
+ * An error of the logger, with a stable `code`.
  *
  * @example
  * try {
@@ -35,7 +35,7 @@ export class LoggerError extends Error {
   }
 }
 
-/** One option, what was given for it and what would have been right. */
+/** Creates the error of one option, with the given and the expected value. */
 export function optionError(name: string, value: unknown, expected: string): LoggerError {
   return new LoggerError(
     'ERR_REDLINE_LOGGER_OPTION',

@@ -3,7 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 import { RequestLog } from './request-log.ts';
 
-/** What is used of Express; its types are not installed in an app on Fastify. */
+/** The part of Express that is used; its types are not installed in an app on Fastify. */
 export interface ExpressRequest extends IncomingMessage {
   id?: unknown;
   log?: unknown;
@@ -34,7 +34,7 @@ export class ExpressRequestLog extends RequestLog {
     return this.reply;
   }
 
-  // Express takes a router's own path off `url`.
+  // Express removes a router's own path from `url`.
   override get url(): string {
     return this.request.originalUrl ?? (this.request.url as string);
   }

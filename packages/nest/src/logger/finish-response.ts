@@ -6,10 +6,10 @@ import type { LoggerCore } from './logger-core.ts';
 import type { RequestLog } from './request-log.ts';
 import { createWriteLine } from './response-line.ts';
 
-/** Called once for every response, with whether the connection was gone before it was sent. */
+/** Called once for every response; `aborted` is true if the connection was gone before it was sent. */
 export type Finish = (log: RequestLog, aborted: boolean) => void;
 
-/** Decides whether a response gets a line, and at which level. */
+/** Returns a function that writes the line of a response, if it gets one, at its level. */
 export function createFinish(core: LoggerCore): Finish {
   const { ignore, share, shape, custom, routes } = core.options;
   const writeLine = createWriteLine(core.pino, shape);
@@ -23,7 +23,7 @@ export function createFinish(core: LoggerCore): Finish {
     }
     if (!(log.chosen ?? byDefault)) return;
     if (ignore !== undefined && attempt(log, () => ignore(log)) === true) return;
-    // A NotFoundException is an answer; an error of a library that happens to be a 4xx is news.
+    // A NotFoundException is a valid response; an error of a library that happens to be a 4xx is worth reporting.
     const isAnswer = statusCode < 400 || log.failure instanceof HttpException;
     if (!aborted && statusCode < 500 && isAnswer && !log.insisted) log.failure = undefined;
     const level = levelOf(log, aborted);

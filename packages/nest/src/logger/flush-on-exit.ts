@@ -16,7 +16,7 @@ const dying = new Set<Signal>();
 
 /**
  * Flushes the destination when the process ends: on `exit`, and on SIGTERM, SIGINT and SIGHUP
- * if `signals` is on. Returns what takes it off again.
+ * if `signals` is on. Returns a function that removes it again.
  */
 export function flushOnExit(destination: LogDestination, signals: boolean): () => void {
   if (atExit.size === 0) process.on('exit', onExit);
@@ -44,7 +44,7 @@ function onSignal(signal: Signal): void {
   }
   const writing = [...atSignal].filter((destination) => destination.writing);
   if (writing.length === 0 || dying.has(signal)) return die(signal);
-  // A write under way cannot be waited for synchronously; without this it could be lost.
+  // A pending write cannot be waited for synchronously; without this it could be lost.
   dying.add(signal);
   const timer = setTimeout(() => die(signal), PATIENCE_MS);
   void (async () => {
@@ -60,12 +60,12 @@ function die(signal: Signal): void {
   process.off(signal, onSignal);
   dying.delete(signal);
   process.kill(process.pid, signal);
-  // The first process of a container has no default action for signals: it is still here.
+  // The first process of a container has no default action for signals: it is still running.
   if (process.pid === 1) process.exit(128 + constants.signals[signal]);
 }
 
 /**
- * Whether somebody else decides what the signal means. `signal-exit` listens too, but only to
+ * Returns true if other code handles the signal. `signal-exit` listens too, but only to
  * re-raise when it is alone: waiting for each other, the process would never end.
  */
 function isHandledElsewhere(signal: Signal): boolean {

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 type HeaderValue = number | string | string[];
 
 /**
- * Stands for the response of a request that Fastify gives an id before there is one: it holds the headers that are set
- * until then, as pino-http's `genReqId(request, response)` does.
+ * Stands in for the response of a request, because Fastify makes its id before the response exists: it holds the headers
+ * that are set until then, as pino-http's `genReqId(request, response)` does.
  */
 export class HeldResponse {
   readonly #headers = new Map<string, HeaderValue>();
-  /** What the callback threw. */
+  /** The error that the callback threw. */
   failure: unknown;
 
   setHeader(name: string, value: HeaderValue): this {
@@ -41,7 +41,7 @@ export function heldResponseOf(request: IncomingMessage): HeldResponse {
   return response;
 }
 
-/** What was set or thrown while the id of `request` was made, if anything was. */
+/** Returns the headers set or the error thrown while the id of `request` was made, if any. */
 export function takeHeldResponse(request: IncomingMessage): HeldResponse | undefined {
   return held.get(request);
 }

@@ -4,7 +4,7 @@ import { PinoLogger } from './pino-logger.ts';
 
 const names = new Set<string>();
 
-/** The injection token of `@InjectLogger(name)`, to override in a test. */
+/** Returns the injection token of `@InjectLogger(name)`, to override in a test. */
 export function getLoggerToken(name: string): string {
   return `redline:logger:${name}`;
 }
@@ -18,7 +18,7 @@ export function InjectLogger(name: string): ParameterDecorator & PropertyDecorat
   return Inject(getLoggerToken(name));
 }
 
-/** A provider for every name that has been asked for so far. */
+/** Returns a provider for every name that has been requested so far. */
 export function namedLoggers(): FactoryProvider<PinoLogger>[] {
   return [...names].map((name) => ({
     provide: getLoggerToken(name),

@@ -8,12 +8,12 @@ import type { RequestLog } from './request-log.ts';
 
 type Fields = Record<string, unknown>;
 
-/** The fields of `fields: "slim"`, in the order they are written in. */
+/** Returns the fields of `fields: "slim"`, in the order in which they are written. */
 export function slimNames(keys: LineKeys): readonly string[] {
   return [keys.reqId, 'method', 'url', 'statusCode', keys.responseTime];
 }
 
-/** `fields: "slim"` as an object. */
+/** Returns `fields: "slim"` as an object. */
 export function slimFields(keys: LineKeys): (log: RequestLog) => Fields {
   return (log) => ({
     [keys.reqId]: log.id,
@@ -24,7 +24,7 @@ export function slimFields(keys: LineKeys): (log: RequestLog) => Fields {
   });
 }
 
-/** `fields: "full"`: the slim ones first, headers last. */
+/** Returns `fields: "full"`: the slim ones first, headers last. */
 export function fullFields(keys: LineKeys): (log: RequestLog) => Fields {
   const slim = slimFields(keys);
   return (log) => {
@@ -45,12 +45,12 @@ export function fullFields(keys: LineKeys): (log: RequestLog) => Fields {
   };
 }
 
-/** The status that was sent; `null` if the connection was gone before one was. */
+/** Returns the status that was sent; `null` if the connection was gone before that. */
 export function statusOf(response: ServerResponse): number | null {
   return response.headersSent ? response.statusCode : null;
 }
 
-/** Milliseconds with three decimals: more digits cost time and say nothing. */
+/** Returns milliseconds with three decimals: more digits cost time and carry no information. */
 function roundedTime(log: RequestLog): number {
   return Math.round(log.elapsedMs * 1000) / 1000;
 }
@@ -65,7 +65,7 @@ function lengthIn(headers: Fields): number | undefined {
   return length === undefined ? undefined : Number(length);
 }
 
-/** pino serializers for `logger.info({ req, res, err })` with Fastify's objects, Express's or Node's. */
+/** Returns pino serializers for `logger.info({ req, res, err })` with Fastify's objects, Express's or Node's. */
 export function serializersFor(keys: LineKeys): Record<string, (value: unknown) => unknown> {
   return {
     [keys.req]: serializeRequest,
@@ -92,7 +92,7 @@ function serializeReply(value: unknown): unknown {
   return { statusCode: reply.raw.statusCode, headers: reply.getHeaders?.() };
 }
 
-/** An object of Express or of Node: written as it is, it would be its sockets and parsers. */
+/** Returns true for an object of Express or Node: written unchanged, it would include its sockets and parsers. */
 function isNodes(value: unknown): value is IncomingMessage {
   return typeof (value as Partial<IncomingMessage> | undefined)?.on === 'function';
 }

@@ -2,7 +2,7 @@ import type { Bindings } from 'pino';
 
 import type { RequestLog } from './request-log.ts';
 
-/** The names of the fields that are not the user's own. */
+/** Names of the fields that are not the user's own. */
 export interface LineKeys {
   readonly req: string;
   readonly res: string;
@@ -21,17 +21,17 @@ export const DEFAULT_KEYS: LineKeys = {
   context: 'context',
 };
 
-/** What the lines of a request hold. */
+/** The content of the lines of a request. */
 export interface LineShape {
   readonly keys: LineKeys;
   /** The fields of the response line; `'slim'` ones are written without pino's help. */
   readonly fields: 'slim' | ((log: RequestLog) => Record<string, unknown>);
   /** The fields of every other line that is written during the request. */
   readonly bindings: (log: RequestLog) => Bindings;
-  /** Whether the response line carries what `assign()` has gathered. */
+  /** True if the response line carries the fields given to `assign()`. */
   readonly assigned: boolean;
-  /** What stands for the error of a 5xx that nothing was thrown for. */
+  /** Returns the error for a 5xx without a thrown one. */
   readonly missingError?: (log: RequestLog) => Error | undefined;
-  /** Has the last word on the fields. */
+  /** Replaces the fields, after everything else has set them. */
   readonly replace?: (log: RequestLog, line: Record<string, unknown>) => Record<string, unknown>;
 }

@@ -10,10 +10,10 @@ import { destinationError } from './errors.ts';
 const RETRY_MS = 10;
 /** A descriptor that accepts nothing for this long is abandoned when the process must exit. */
 const STUCK_MS = 2000;
-/** The engine writes no longer line. */
-const LONGEST_LINE_BYTES = 64 * 1024;
-/** Room for lines that are due, for what comes meanwhile and for lines of JavaScript between them. */
-const PAGE_BYTES = 4 * LONGEST_LINE_BYTES;
+/** Max length of a line of the engine. */
+const MAX_LINE_BYTES = 64 * 1024;
+/** Room for lines that are due, for lines that arrive meanwhile and for lines of JavaScript between them. */
+const PAGE_BYTES = 4 * MAX_LINE_BYTES;
 
 /**
  * Writes lines to a descriptor: gathered into one string, handed to the kernel asynchronously, one write at a time.
@@ -22,8 +22,8 @@ const PAGE_BYTES = 4 * LONGEST_LINE_BYTES;
  * there overtakes, or loses, the pending write. Here a line costs one string concatenation, and code that ends the
  * process can wait for the write.
  *
- * Lines of the engine come as bytes, and never are a string: they wait in the engine until they are due, or until a line
- * of JavaScript is to follow them. Then both are gathered on a page.
+ * Lines of the engine arrive as bytes, and never become a string: they wait in the engine until they are due, or until a
+ * line of JavaScript has to follow them. Then both are gathered on a page.
  */
 export class LineWriter implements LogDestination, LineSink {
   /** pino writes to the writer itself. */
@@ -35,7 +35,7 @@ export class LineWriter implements LogDestination, LineSink {
   readonly #sources = new Set<LineSource>();
   #fd: number;
   #path: string | undefined;
-  /** Gathered lines that come before `#pending`: the first `#used` bytes of the page. */
+  /** Gathered lines that precede `#pending`: the first `#used` bytes of the page. */
   #page: Buffer | undefined;
   #used = 0;
   #sparePage: Buffer | undefined;
@@ -51,7 +51,7 @@ export class LineWriter implements LogDestination, LineSink {
     this.#path = typeof destination === 'string' ? destination : undefined;
     this.#fd = typeof destination === 'string' ? open(destination) : destination;
     this.#limit = limit;
-    this.dueBytes = Math.min(limit, LONGEST_LINE_BYTES);
+    this.dueBytes = Math.min(limit, MAX_LINE_BYTES);
     this.#direct = limit === 0;
     this.#timer = setTimeout(() => {
       this.#armed = false;
@@ -59,7 +59,7 @@ export class LineWriter implements LogDestination, LineSink {
     }, flushIntervalMs).unref();
   }
 
-  /** Whether a write handed to the kernel is still pending. */
+  /** True if a write handed to the kernel is still pending. */
   get writing(): boolean {
     return this.#inFlight !== undefined;
   }
@@ -109,7 +109,7 @@ export class LineWriter implements LogDestination, LineSink {
     }
   }
 
-  /** As `flushSync`, and the engine has no more lines: it answers nothing more by itself that has one. */
+  /** Same as `flushSync`, and the last one: the engine then sends no more responses of its own that have a line. */
   end(): void {
     for (const source of this.#sources) source.hold();
     this.flushSync();
@@ -124,8 +124,8 @@ export class LineWriter implements LogDestination, LineSink {
   }
 
   /**
-   * Drains, then writes later lines synchronously: an app that has shut down may still log why, with nothing left to
-   * flush. A file is closed, and opened again for such lines.
+   * Drains, then writes later lines synchronously: an app that has shut down may still log why, and nothing flushes these
+   * lines later. A file is closed, and opened again for them.
    */
   async close(): Promise<void> {
     this.#direct = true;
@@ -138,7 +138,7 @@ export class LineWriter implements LogDestination, LineSink {
     return this.#used + this.#pending.length;
   }
 
-  /** Something is gathered, or waits in the engine. */
+  /** Writes or schedules lines that are gathered, or wait in the engine. */
   #proceed(): void {
     if (this.#broken) this.#takeLines();
     else if (this.#direct) {
@@ -150,7 +150,7 @@ export class LineWriter implements LogDestination, LineSink {
     }
   }
 
-  /** Gathers what waits in the engine, as far as there is room: while the descriptor takes nothing the rest stays there. */
+  /** Gathers the lines that wait in the engine, as far as there is room: while the descriptor is stuck, the rest stays there. */
   #takeLines(): void {
     for (const source of this.#sources) {
       while (source.waits) {
@@ -161,26 +161,26 @@ export class LineWriter implements LogDestination, LineSink {
         }
         const taken = source.take(page, this.#used);
         if (taken === 0) break;
-        // Nobody will read them, but answers go on.
+        // The lines will not be read, but the engine continues to respond.
         if (!this.#broken) this.#used += taken;
       }
       if (source.isOver) this.#sources.delete(source);
     }
   }
 
-  /** The page with all that is gathered on it; undefined if no line has room behind that. */
+  /** Returns the page with all gathered lines on it; undefined if it has no room for a further line. */
   #pageWithRoom(): Buffer | undefined {
     const page = (this.#page ??= Buffer.allocUnsafeSlow(PAGE_BYTES));
-    // Three bytes of UTF-8 are the most for a character of a string.
+    // A character of a string takes up to three bytes of UTF-8.
     if (this.#pending !== '' && this.#pending.length * 3 <= page.length - this.#used) {
       this.#used += page.write(this.#pending, this.#used);
       this.#pending = '';
     }
     const room = page.length - this.#used;
-    return this.#pending === '' && room >= LONGEST_LINE_BYTES ? page : undefined;
+    return this.#pending === '' && room >= MAX_LINE_BYTES ? page : undefined;
   }
 
-  /** All that is gathered, or what fits on the page: the rest is for the next write. */
+  /** Returns all gathered lines, or as many as fit on the page: the rest is for the next write. */
   #collect(): Buffer | undefined {
     if (this.#used === 0) {
       if (this.#pending === '') return undefined;
@@ -190,7 +190,7 @@ export class LineWriter implements LogDestination, LineSink {
     }
     this.#pageWithRoom();
     const chunk = this.#page!.subarray(0, this.#used);
-    // The page is written now: lines are gathered on the other one.
+    // The page is being written: lines are gathered on the other one.
     this.#page = this.#sparePage;
     this.#sparePage = undefined;
     this.#used = 0;
@@ -211,7 +211,7 @@ export class LineWriter implements LogDestination, LineSink {
       const waiting = this.#waiting;
       this.#waiting = [];
       for (const resolve of waiting) resolve();
-      // Also lines that the timer found while this was written.
+      // Includes lines that the timer found during the write.
       if (this.#areDue || this.#gathered > 0) this.#proceed();
     });
   }
@@ -231,7 +231,7 @@ export class LineWriter implements LogDestination, LineSink {
     }
   }
 
-  /** Returns what could not be written. */
+  /** Returns the bytes that could not be written. */
   #writeFully(bytes: Buffer): Buffer {
     let waitedMs = 0;
     while (bytes.length > 0 && waitedMs < STUCK_MS) {
@@ -248,16 +248,23 @@ export class LineWriter implements LogDestination, LineSink {
     return bytes;
   }
 
-  /** A page that is written can be gathered on again. */
+  /** Keeps a written page, to gather lines on it again. */
   #keepPage({ buffer }: Buffer): void {
     if (buffer.byteLength === PAGE_BYTES) this.#sparePage ??= Buffer.from(buffer as ArrayBuffer);
   }
 
   #fail(error: unknown): void {
     const { code, message } = error as NodeJS.ErrnoException;
-    // Nobody reads the pipe any longer, and nobody will.
-    if (code === 'EPIPE' || code === 'EBADF') this.#broken = true;
+    // The pipe has no reader any longer, and will not get one.
+    if (code === 'EPIPE' || code === 'EBADF') this.#giveUp();
     else process.emitWarning(`Log lines were lost: ${message}`, { code: 'REDLINE_LOG_LINES_LOST' });
+  }
+
+  /** Drops all lines: a full page would hold back the engine's lines, and keep the engine from responding. */
+  #giveUp(): void {
+    this.#broken = true;
+    this.#used = 0;
+    this.#pending = '';
   }
 
   #close(): void {

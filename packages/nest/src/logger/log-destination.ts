@@ -1,17 +1,17 @@
 import type { LineSink } from '@redline/http/pino';
 import type { DestinationStream } from 'pino';
 
-/** Where lines go, and how to be sure that they got there. */
+/** The destination of lines, with methods to ensure that they were written. */
 export interface LogDestination {
-  /** What pino writes to. */
+  /** The stream that pino writes to. */
   readonly stream: DestinationStream;
-  /** What takes the lines that the engine writes. */
+  /** The sink of the lines that the engine writes. */
   readonly lines: LineSink;
-  /** Whether bytes are on their way that only time can bring home. */
+  /** True if a pending write can only be waited for. */
   readonly writing: boolean;
   flush(): void;
   flushSync(): void;
-  /** As `flushSync`, and last: the engine gives no more answers that have a line. */
+  /** Same as `flushSync`, and the last one: the engine then sends no more responses of its own that have a line. */
   end(): void;
   drain(): Promise<void>;
   close(): Promise<void>;

@@ -5,12 +5,12 @@ import type { RequestLog } from './request-log.ts';
 
 export const requestLog: unique symbol = Symbol('redline.requestLog');
 
-/** Node's response, which knows the log of its request. */
+/** Node's response, with the log of its request. */
 export interface LoggedResponse extends ServerResponse {
   [requestLog]?: RequestLog;
 }
 
-/** Puts an exception that Nest answers on the line of the response. */
+/** Puts an exception that Nest handles on the line of the response. */
 export function keepFailure(core: LoggerCore, exception: unknown, response: unknown): void {
   const log = (response as LoggedResponse | undefined)?.[requestLog];
   if (log?.root !== core.pino || log.closed) return;

@@ -10,7 +10,7 @@ import {
   symbols,
 } from 'pino';
 
-import { neverRejecting, withoutRejection } from './callback-fault.ts';
+import { neverRejecting, warnOfFault, withoutRejection } from './callback-fault.ts';
 import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
 import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
@@ -21,23 +21,23 @@ import { JobLog } from './job-log.ts';
 import { createIdGenerator, isSafeId } from './request-id.ts';
 import type { RequestHome, RequestLog } from './request-log.ts';
 
-/** How `runInContext()` starts. */
+/** Options of `runInContext()`. */
 export interface RunInContextOptions {
-  /** Fields of every line below. */
+  /** Fields of every line in the context. */
   bindings?: Bindings;
-  /** Whether the fields of the request or job around it are carried as well. @default false */
+  /** If true, lines also carry the fields of the request or job around it. @default false */
   inherit?: boolean;
 }
 
-/** One per app: the pino logger, where it writes, and which request is being worked on. */
+/** One per app: the pino logger, its destination, and the current request. */
 export class LoggerCore implements RequestHome {
   readonly options: ResolvedOptions;
   readonly pino: Logger;
   readonly destination: LogDestination;
   readonly storage: AsyncLocalStorage<RequestLog | JobLog> | undefined;
-  /** Exceptions a response line carries, so that no other line needs to. */
+  /** Exceptions that a response line carries, so that other lines need not repeat them. */
   readonly carried: WeakSet<object> = new WeakSet();
-  /** An id for work that has none. */
+  /** Returns an id for work without one. */
   readonly freshId: () => string;
   readonly #forget: () => void;
 
@@ -50,8 +50,15 @@ export class LoggerCore implements RequestHome {
     const { generate } = options.requestId;
     const own = createIdGenerator();
     this.freshId = () => {
-      const id = generate === undefined ? undefined : withoutRejection(generate());
-      return isSafeId(id) ? id : own();
+      if (generate === undefined) return own();
+      try {
+        const id: unknown = withoutRejection(generate());
+        if (isSafeId(id)) return id;
+      } catch (error) {
+        // Such work has no response that could report it, and in a timer the error would end the process.
+        warnOfFault(error);
+      }
+      return own();
     };
     this.#forget = flushOnExit(destination, options.signals);
   }
@@ -65,12 +72,12 @@ export class LoggerCore implements RequestHome {
     return this.storage?.getStore()?.pino ?? this.pino;
   }
 
-  /** The request or the job that is being worked on, if there is one and `context` is on. */
+  /** The current request or job, if there is one and `context` is on. */
   get work(): RequestLog | JobLog | undefined {
     return this.storage?.getStore();
   }
 
-  /** Calls the function with a logger of its own for everything below it. */
+  /** Calls the function with a logger of its own for everything it calls. */
   runInContext<Result>(
     run: () => Result,
     { bindings, inherit = false }: RunInContextOptions,
@@ -80,7 +87,7 @@ export class LoggerCore implements RequestHome {
     return this.storage.run(new JobLog(bindings === undefined ? base : base.child(bindings)), run);
   }
 
-  /** Writes everything; what still comes afterwards is written at once. */
+  /** Writes everything; later lines are written at once. */
   async close(): Promise<void> {
     const patience = new AbortController();
     await Promise.race([
@@ -119,7 +126,7 @@ function createRoot(options: ResolvedOptions): { pino: Logger; destination: LogD
   }
 }
 
-/* pino awaits no result of its callbacks, either. */
+/* pino does not await its callbacks, either. */
 function withSafeCallbacks(given: ResolvedOptions['pino']): ResolvedOptions['pino'] {
   const { mixin, formatters, hooks, timestamp } = given;
   return {
@@ -131,7 +138,7 @@ function withSafeCallbacks(given: ResolvedOptions['pino']): ResolvedOptions['pin
   };
 }
 
-/* pino's own are known by their identity. */
+/* pino's own are recognised by their identity. */
 function isOwnClock(timestamp: unknown): boolean {
   const isKnown = Object.values(stdTimeFunctions).includes(timestamp as never);
   return typeof timestamp === 'function' && !isKnown;

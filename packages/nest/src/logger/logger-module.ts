@@ -11,7 +11,7 @@ import {
   type Provider,
 } from '@nestjs/common';
 import { ApplicationConfig, HttpAdapterHost, ModuleRef, ModulesContainer } from '@nestjs/core';
-import type { AnswerLines } from '@redline/http/pino';
+import type { EngineLines } from '@redline/http/pino';
 /** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -43,8 +43,8 @@ export interface LoggerModuleAsyncOptions<
 }
 
 /**
- * pino attached to Fastify or Express itself: one line per response, a logger per request, and pino behind
- * Nest's own logger. Global: imported once, in the root module.
+ * Attaches pino to Fastify or Express itself: one line per response, a logger per request, and pino as the
+ * writer of Nest's own logger. Global: imported once, in the root module.
  *
  * @throws {LoggerError} with a code that starts with `ERR_REDLINE_LOGGER_`
  * @example
@@ -72,7 +72,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
     this.#attach();
   }
 
-  /** With static options. */
+  /** Takes static options. */
   static forRoot<Request = FastifyRequest, Reply = FastifyReply>(
     options: LoggerModuleOptions<Request, Reply> = {},
   ): DynamicModule {
@@ -81,7 +81,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   }
 
   /**
-   * With options from other providers.
+   * Takes options from other providers.
    * @example
    * LoggerModule.forRootAsync({
    *   inject: [ConfigService],
@@ -105,7 +105,7 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
     chooseRoutes(consumer, this.#core, this.#config);
   }
 
-  // A testing module is made before it has an adapter; any other app already has one.
+  // A testing module is created before it has an adapter; any other app already has one.
   onModuleInit(): void {
     this.#attach();
     this.#work.start();
@@ -131,25 +131,25 @@ export class LoggerModule implements NestModule, OnModuleInit, OnApplicationShut
   }
 }
 
-/** The log of what the engine answers by itself, if the server is the engine's. */
-function logOf(server: unknown): { set(lines: AnswerLines): void } | undefined {
+/** Returns the log of the engine's own responses, if the server is the engine's. */
+function logOf(server: unknown): { set(lines: EngineLines): void } | undefined {
   return typeof server === 'object' && server !== null
-    ? Reflect.get(server, Symbol.for('redline.answerLog'))
+    ? Reflect.get(server, Symbol.for('redline.serverLog'))
     : undefined;
 }
 
-/* Made before Nest makes the handlers of messages, which comes before its modules are initialised. */
+/* Created before Nest creates the handlers of messages, which it does before its modules are initialised. */
 const work: FactoryProvider<WorkAttachment> = {
   provide: WorkAttachment,
   inject: [LoggerCore, ModuleRef, ModulesContainer],
   useFactory(core: LoggerCore, ref: ModuleRef, modules: ModulesContainer) {
-    // Nest hands its container to nobody, and knows by it which app a handler belongs to.
+    // Nest does not expose its container, by which it knows the app of a handler.
     const { container = modules } = ref as unknown as { container?: object };
     return WorkAttachment.attach(core, { container, modules });
   },
 };
 
-/** What the module provides, whatever its options are called. */
+/** Defines the module and its providers, for any names of its options. */
 export function defineLoggerModule(
   core: Provider,
   imports: ModuleMetadata['imports'] = [],

@@ -42,7 +42,7 @@ export class NativeLogger extends ConsoleLogger {
   }
 
   protected override printAsJson(message: unknown, options: JsonOptions): void {
-    // A response does not depend on what is logged meanwhile, such as all headers.
+    // A response does not depend on logged values, such as all headers.
     unobserved(() => this.#print(message, options));
   }
 
@@ -62,7 +62,7 @@ export class NativeLogger extends ConsoleLogger {
     };
     const level = LEVELS[options.logLevel];
     if (typeof text === 'string') current[level](line, text);
-    // Nest 11 leaves it to its writer to make a text of an error.
+    // Nest 11 leaves it to its writer to turn an error into text.
     else if (text instanceof Error) current[level](line, inspect(text, this.inspectOptions));
     else current[level]({ ...line, [messageKeyOf(pino)]: text });
   }

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 
-/** What a call to a method of Nest's `LoggerService` means. */
+/** A parsed call to a method of Nest's `LoggerService`. */
 export interface NestCall {
   /** One line each. */
   readonly messages: unknown[];
-  /** Where the call came from. */
+  /** The origin of the call. */
   readonly context: string | undefined;
   /** Plain objects given after the message. */
   readonly fields: Record<string, unknown> | undefined;
@@ -30,7 +30,7 @@ export function readNestCall(args: readonly unknown[]): NestCall {
   return { messages, context, fields, stack: undefined };
 }
 
-/** As `readNestCall`, for `error()` and `fatal()`, which take a stack before the context. */
+/** Same as `readNestCall`, for `error()` and `fatal()`, which take a stack before the context. */
 export function readNestErrorCall(args: readonly unknown[]): NestCall {
   const last = args.at(-1);
   if (args.length === 2 && last === undefined) return readNestCall(args.slice(0, 1));
@@ -44,14 +44,14 @@ export function readNestErrorCall(args: readonly unknown[]): NestCall {
   return { ...call, messages: call.messages.slice(0, -1), stack };
 }
 
-/** A message as text; fields and errors have none of their own. */
+/** Returns a message as text; undefined for fields and errors, which have no text of their own. */
 export function textOf(message: unknown): string | undefined {
   if (typeof message === 'string') return message;
   if (message instanceof Error || isPlainObject(message)) return undefined;
   return inspect(message, { breakLength: Infinity });
 }
 
-/** Functions are lazy messages in Nest; a class stands for its name. */
+/** Resolves a message: functions are lazy messages in Nest; a class stands for its name. */
 export function resolveMessage(message: unknown): unknown {
   if (typeof message !== 'function') return message;
   const isClass = Function.prototype.toString.call(message).startsWith('class ');

@@ -14,7 +14,7 @@ import {
 import type { LevelName } from './request-log.ts';
 
 /**
- * Nest's logger on pino: what Nest itself and `new Logger("Name")` of `@nestjs/common` write.
+ * Nest's logger on pino: writes the lines of Nest itself and of `new Logger("Name")` of `@nestjs/common`.
  * Takes its arguments as Nest's own `ConsoleLogger` does. Lines written during a request carry
  * its `reqId`.
  *
@@ -71,7 +71,7 @@ export class NestLogger implements LoggerService {
 
   #write(level: LevelName, args: unknown[]): void {
     if (!this.#core.pino.isLevelEnabled(level)) return;
-    // A response does not depend on what is logged meanwhile, such as all headers.
+    // A response does not depend on logged values, such as all headers.
     unobserved(() => this.#writeLines(level, args));
   }
 
@@ -90,13 +90,13 @@ export class NestLogger implements LoggerService {
     }
   }
 
-  /** Nest's handler reports an exception that the line of its response reports as well. */
+  /** Returns true if the line of a response already reports the exception, which Nest's handler reports as well. */
   #isCarried(exception: unknown): boolean {
     return typeof exception === 'object' && exception !== null && this.#core.carried.has(exception);
   }
 }
 
-/* Nest's own, of requests, messages, sockets and timers. */
+/* Contexts of Nest's own handlers for requests, messages, sockets and timers. */
 const reporters: ReadonlySet<string> = new Set([
   'ExceptionsHandler',
   'RpcExceptionsHandler',
@@ -116,7 +116,7 @@ function fieldsOf(
   if (error !== undefined) fields[err] ??= error;
   if (call.stack !== undefined) fields[err] ??= withStack(textOf(message) ?? '', call.stack);
   if (call.context === undefined) return fields;
-  // The context leads, and one given in so many words wins over a field of that name.
+  // The context comes first, and one given explicitly wins over a field of that name.
   delete fields[context];
   return { [context]: call.context, ...fields };
 }

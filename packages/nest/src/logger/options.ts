@@ -14,9 +14,9 @@ import type { RequestLog } from './request-log.ts';
 
 /** Options of Nest's `ConsoleLogger` that shape its JSON. */
 export interface NativeLoggerOptions {
-  /** Whether plain objects after the message are one field `params`. @default that of the installed Nest */
+  /** If true, plain objects after the message are one field `params`. @default that of the installed Nest */
   structuredParams?: boolean;
-  /** Whether they are fields of the line itself. @default false */
+  /** If true, they are fields of the line itself. @default false */
   flattenParams?: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface LoggedRoutes {
   forRoutes?: Parameters<ConfiguredMiddleware['forRoutes']>;
 }
 
-/** Where request ids come from. */
+/** The source of request ids. */
 export interface RequestIdOptions {
   /**
    * The request header that supplies the id, `false` for none. An id from the client is used only if it is 1 to 128
@@ -64,9 +64,9 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    */
   requests?: RequestLines;
   /**
-   * The same for work that is not an HTTP request: messages of microservices and gateways, `@Cron` and its like, jobs of BullMQ. An
-   * error is what fails; `RpcException`, `WsException` and exceptions below 500 are warnings.
-   * @default what `requests` says
+   * The same for work that is not an HTTP request: messages of microservices and gateways, `@Cron` and the like, jobs of BullMQ.
+   * Failed work is an error; `RpcException`, `WsException` and exceptions below 500 are warnings.
+   * @default the value of `requests`
    */
   messages?: RequestLines;
   /** Responses to these requests get no line, whatever their status. */
@@ -81,7 +81,7 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    * @default authorization, proxy-authorization, cookie and set-cookie under req.headers and res.headers
    */
   redact?: false | Redaction;
-  /** Where request ids come from. */
+  /** The source of request ids. */
   requestId?: RequestIdOptions;
   /**
    * Makes the request available to every logger called by its handler (an `AsyncLocalStorage`).
@@ -102,7 +102,7 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
    */
   bufferLength?: number;
   /**
-   * The longest time, in milliseconds, a line stays in the buffer of a quiet server.
+   * Max time, in milliseconds, that a line stays in the buffer of a quiet server.
    * @default 250
    */
   flushIntervalMs?: number;
@@ -118,10 +118,10 @@ export interface LoggerModuleOptions<Request = FastifyRequest, Reply = FastifyRe
 /** The options, with all defaults. */
 export interface ResolvedOptions {
   readonly requests: 'all' | 'errors' | 'off' | 'sample';
-  /** The share of good responses that get a line, 0 to 1. */
+  /** The share of successful responses that get a line, 0 to 1. */
   readonly share: number;
   readonly messages: 'all' | 'errors' | 'off' | 'sample';
-  /** The share of messages that went well and get a line, 0 to 1. */
+  /** The share of successful messages that get a line, 0 to 1. */
   readonly messageShare: number;
   readonly shape: LineShape;
   readonly custom: CustomLines;
@@ -132,9 +132,9 @@ export interface ResolvedOptions {
   readonly requestId: {
     readonly header: string | undefined;
     readonly generate: (() => string) | undefined;
-    /** Alone decides on ids, which are not checked. */
+    /** Makes all ids, which are not checked. */
     readonly make?: (request: IncomingMessage) => string;
-    /** On Fastify, the ids are those its adapter makes. */
+    /** True if, on Fastify, the ids are those that its adapter makes. */
     readonly isFastifys?: boolean;
     readonly echo: string | undefined;
   };
@@ -216,13 +216,13 @@ export function resolveOptions<Request, Reply>(
     destination,
     bufferLength: resolveInteger('bufferLength', options.bufferLength, {
       preset: 16_384,
-      least: 0,
-      most: 1_048_576,
+      min: 0,
+      max: 1_048_576,
     }),
     flushIntervalMs: resolveInteger('flushIntervalMs', options.flushIntervalMs, {
       preset: 250,
-      least: 1,
-      most: 60_000,
+      min: 1,
+      max: 60_000,
     }),
     signals: resolveBoolean('signals', options.signals),
     pino,
@@ -261,7 +261,7 @@ function resolveRoutes({ exclude, forRoutes }: LoggedRoutes): LoggedRoutes {
   return { ...(exclude && { exclude }), ...(forRoutes && { forRoutes }) };
 }
 
-/** A path, a controller, or a path with a method. */
+/** Returns true for a path, a controller, or a path with a method. */
 function isRoute(route: unknown): boolean {
   if (typeof route === 'string' || typeof route === 'function') return true;
   return isRecord(route) && typeof route['path'] === 'string';
@@ -313,11 +313,11 @@ function resolveBoolean(name: string, value: unknown): boolean {
 function resolveInteger(
   name: string,
   value: unknown,
-  { preset, least, most }: { preset: number; least: number; most: number },
+  { preset, min, max }: { preset: number; min: number; max: number },
 ): number {
   if (value === undefined) return preset;
-  if (typeof value !== 'number' || !Number.isInteger(value) || value < least || value > most) {
-    throw optionError(name, value, `a whole number from ${least} to ${most}`);
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < min || value > max) {
+    throw optionError(name, value, `a whole number from ${min} to ${max}`);
   }
   return value;
 }
@@ -336,7 +336,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return isObject(value);
 }
 
-/** For typed values a caller in JavaScript may still get wrong. */
+/** Returns true for an object; for typed values that a caller in JavaScript may still get wrong. */
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }

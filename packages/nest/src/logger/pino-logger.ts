@@ -20,7 +20,7 @@ import type { LevelName } from './request-log.ts';
 export class PinoLogger<CustomLevels extends string = never> {
   /**
    * The app's own pino logger, for changes at run time: `PinoLogger.root.level = 'debug'`. With several apps in one
-   * process it is that of the last one; `NestLogger`'s `level` is each app's own.
+   * process it is that of the last one; the `level` of `NestLogger` is each app's own.
    */
   static root: Logger;
   readonly #core: LoggerCore;
@@ -31,7 +31,7 @@ export class PinoLogger<CustomLevels extends string = never> {
     PinoLogger.root = core.pino;
   }
 
-  /** The pino logger behind it: the current request's, outside a request the app's. */
+  /** The underlying pino logger: the current request's, outside a request the app's. */
   get logger(): Logger<CustomLevels> {
     return this.#core.current as unknown as Logger<CustomLevels>;
   }
@@ -100,7 +100,7 @@ export class PinoLogger<CustomLevels extends string = never> {
   #write(level: LevelName, args: unknown[]): void {
     if (!this.#core.pino.isLevelEnabled(level)) return;
     const { current: logger } = this.#core;
-    // A response does not depend on what is logged meanwhile, such as all headers.
+    // A response does not depend on logged values, such as all headers.
     unobserved(() =>
       Reflect.apply(logger[level], logger, this.#context === undefined ? args : this.#named(args)),
     );

@@ -26,7 +26,7 @@ function pathOf(key: string): string {
   return /^[\w$]+$/.test(key) ? key : `[${JSON.stringify(key)}]`;
 }
 
-/** The default paths, under the names the fields have, and the user's, in pino's shape. */
+/** Returns the default paths, under the names of the fields, and the user's, in pino's shape. */
 export function mergeRedaction(
   redact: false | Redaction | undefined,
   keys: LineKeys,

@@ -6,19 +6,19 @@ import type { ResolvedOptions } from './options.ts';
 import { thousandths } from './thousandths.ts';
 
 /** Long enough for a UUID, a trace id or a ULID with a prefix; short enough for every line. */
-const MOST_CHARACTERS = 128;
+const MAX_CHARACTERS = 128;
 
-/** No spaces, quotes, commas or control characters: an id goes into lines and headers as it is. */
+/** No spaces, quotes, commas or control characters: an id goes into lines and headers unchanged. */
 const SAFE = /^[\w.:/+=@~-]+$/;
 
-/** Whether an id from outside may be used. */
+/** Returns true if an id from outside may be used. */
 export function isSafeId(id: unknown): id is string {
-  return typeof id === 'string' && id.length <= MOST_CHARACTERS && SAFE.test(id);
+  return typeof id === 'string' && id.length <= MAX_CHARACTERS && SAFE.test(id);
 }
 
 /**
- * Ids no other process, and no earlier life of this one, has given: 48 random bits and a
- * counter. The counter's upper part is made a string once in a thousand ids.
+ * Creates ids that no other process, and no earlier run of this one, has used: 48 random bits and a
+ * counter. The counter's upper part is turned into a string once in a thousand ids.
  */
 export function createIdGenerator(): () => string {
   const prefix = `${randomBytes(6).toString('base64url')}-`;
@@ -35,7 +35,7 @@ export function createIdGenerator(): () => string {
   };
 }
 
-/** Fastify's `genReqId`: the id in the header if it is safe, otherwise a generated one. */
+/** Returns Fastify's `genReqId`: the id in the header if it is safe, otherwise a generated one. */
 export function createRequestIds({
   header,
   generate,

@@ -6,7 +6,7 @@ import type { Bindings, ChildLoggerOptions, Logger } from 'pino';
 /** pino's levels, as methods. */
 export type LevelName = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
 
-/** What a pino level method takes: an object or an error first, then a message and its values. */
+/** The arguments of a pino level method: an object or an error first, then a message and its values. */
 export type LogArguments = unknown[];
 
 /** The app a request belongs to. */
@@ -19,24 +19,24 @@ export interface RequestHome {
 
 /**
  * The logger of one request: `request.log` and `reply.log`, the value in the
- * `AsyncLocalStorage`, and what the response line is written from. Made for every request, so it
- * holds references only; the pino child behind it is made with its first line. What a line takes
- * from the framework, a class for each framework knows.
+ * `AsyncLocalStorage`, and the source of the response line. Created for every request, so it
+ * holds only references; its pino child is created with its first line. A class for each
+ * framework supplies the values that a line takes from the framework.
  */
 export abstract class RequestLog {
   readonly home: RequestHome;
   /** The framework's own objects, as handlers have them. */
   readonly request: unknown;
   readonly reply: unknown;
-  /** Whether the response line was written, or left out on purpose. */
+  /** True once the response line was written, or left out on purpose. */
   closed = false;
-  /** Whether the failure is on the line whatever the status is. */
+  /** True if the failure is on the line regardless of the status. */
   insisted = false;
-  /** What made the response fail, if anything did. */
+  /** The reason why the response failed, if it did. */
   failure: unknown = undefined;
-  /** What `assign()` has gathered. */
+  /** The fields given to `assign()`. */
   fields: Bindings | undefined = undefined;
-  /** Whether the request is of the routes that have a line; only looked at where routes are chosen. */
+  /** True if the request belongs to the routes that have a line; only used if routes are chosen. */
   chosen: boolean | undefined = undefined;
   #child: Logger | undefined = undefined;
   #level: string | undefined = undefined;
@@ -51,9 +51,9 @@ export abstract class RequestLog {
   /** Node's own messages. */
   abstract get rawRequest(): IncomingMessage;
   abstract get rawReply(): ServerResponse;
-  /** As the client sent it. */
+  /** The URL as the client sent it. */
   abstract get url(): string;
-  /** Milliseconds since the request came. */
+  /** Milliseconds since the request arrived. */
   abstract get elapsedMs(): number;
   /** The pattern of the route. */
   abstract get route(): string | undefined;
@@ -78,7 +78,7 @@ export abstract class RequestLog {
   /** Adds fields to every later line of the request, the response line included. */
   assign(fields: Bindings): void {
     this.fields = { ...this.fields, ...fields };
-    // Made again rather than added to: pino would write a field that is assigned twice twice.
+    // Created again instead of extended: pino would write a field twice that is assigned twice.
     this.#child = undefined;
   }
 
@@ -141,14 +141,14 @@ export abstract class RequestLog {
 
   #write(level: LevelName, args: LogArguments): void {
     if (!this.isLevelEnabled(level)) return;
-    // A response does not depend on what is logged meanwhile, such as all headers.
+    // A response does not depend on logged values, such as all headers.
     unobserved(() => Reflect.apply(this.pino[level], this.pino, args));
   }
 
   /**
-   * Whether this is a line of Fastify's own about the request. Fastify writes those to
-   * `reply.log` even while its logger is off (there they go nowhere), and the response line
-   * stands for them; what went wrong is kept for it.
+   * Returns true for Fastify's own lines about the request. Fastify writes them to
+   * `reply.log` even while its logger is off (where they are discarded), and the response line
+   * replaces them; the error is kept for it.
    */
   #isFastifys(args: LogArguments): boolean {
     const [subject, message] = args;
@@ -166,7 +166,7 @@ export abstract class RequestLog {
 
 type RequestLogClass = new (home: RequestHome, request: never, reply: never) => RequestLog;
 
-/** The class of the app's request logs: with a method for each custom level, as pino's own loggers have. */
+/** Returns the class of the app's request logs: with a method for each custom level, as pino's own loggers have. */
 export function requestLogOf<Log extends RequestLogClass>(Base: Log, root: Logger): Log {
   const custom = Object.keys(root.levels.values).filter((level) => !(level in Base.prototype));
   if (custom.length === 0) return Base;

@@ -31,7 +31,6 @@ export interface ShapeOptions<Request, Reply> {
   customProps?: object | ((request: Request, reply: Reply) => object);
 }
 
-/** Checks what lines hold. */
 export function resolveShape<Request, Reply>(
   { fields = 'slim', customProps, ...named }: ShapeOptions<Request, Reply>,
   custom: CustomLines,
@@ -88,7 +87,6 @@ const attributes: Readonly<Record<keyof Omit<LineKeys, 'context'>, true>> = {
   responseTime: true,
 };
 
-/** Checks the names of fields. */
 export function resolveKeys({
   customAttributeKeys = {},
   renameContext = 'context',

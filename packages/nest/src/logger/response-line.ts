@@ -6,10 +6,9 @@ import type { LineShape } from './line-shape.ts';
 import type { RequestLog } from './request-log.ts';
 import { thousandths } from './thousandths.ts';
 
-/** Writes the line of one response. */
 export type WriteLine = (log: RequestLog, level: string, message: string, aborted: boolean) => void;
 
-/** What of pino a line is put together from; `pino.symbols` is public, the types are not. */
+/** The parts of pino that a line is built from; `pino.symbols` is public, the types are not. */
 interface PinoParts {
   readonly levels: { values: Record<string, number> };
   readonly [symbols.lsCacheSym]: Record<number, string>;
@@ -26,7 +25,7 @@ interface PinoParts {
   readonly [symbols.hooksSym]: { logMethod?: unknown; streamWrite?: unknown };
 }
 
-/** Chooses how lines are written, once. */
+/** Chooses the way in which lines are written, once. */
 export function createWriteLine(pino: Logger, shape: LineShape): WriteLine {
   const parts = pino as unknown as PinoParts;
   const through = throughPino(pino, shape);
@@ -35,7 +34,7 @@ export function createWriteLine(pino: Logger, shape: LineShape): WriteLine {
   return isSlim && isPlain(parts, shape) ? straight(pino, parts, shape, through) : through;
 }
 
-/** Any line: an object, handed to pino. */
+/** Writes any line: an object, handed to pino. */
 function throughPino(pino: Logger, shape: LineShape): WriteLine {
   const { keys, assigned, missingError, replace } = shape;
   const slim = slimFields(keys);
@@ -62,14 +61,14 @@ function pickSafely(log: RequestLog, pick: Pick, slim: Pick): Record<string, unk
   try {
     return pick(log);
   } catch (error) {
-    // Thrown in a "close" listener, it would end the process; swallowed, nobody would know.
+    // Thrown in a "close" listener, it would end the process; swallowed, it would go unnoticed.
     log.failure ??= error;
     return slim(log);
   }
 }
 
 /**
- * A slim line without extras, character for character what pino would have written, at a
+ * Writes a slim line without extras, character for character the same as from pino, at a
  * fraction of its cost: pino walks the keys of an object and looks up serializers and redactors
  * for each, and none can apply here (see `isPlain`).
  */
@@ -112,7 +111,7 @@ function straight(pino: Logger, parts: PinoParts, shape: LineShape, through: Wri
   };
 }
 
-/** Whether nothing the user gave pino could change a slim line. */
+/** Returns true if none of the user's options for pino could change a slim line. */
 function isPlain(parts: PinoParts, { keys: names }: LineShape): boolean {
   const hooks = parts[symbols.hooksSym];
   const shapers = [parts[symbols.serializersSym], parts[symbols.stringifiersSym]];
@@ -128,7 +127,7 @@ function isPlain(parts: PinoParts, { keys: names }: LineShape): boolean {
   );
 }
 
-/** A JSON string; the loop beats `JSON.stringify` on the short strings of a line. */
+/** Returns a JSON string; the loop beats `JSON.stringify` on the short strings of a line. */
 function quote(text: string): string {
   if (text.length > 100) return JSON.stringify(text);
   for (let index = 0; index < text.length; index += 1) {

@@ -16,11 +16,11 @@ const silent: FastifyBaseLogger = {
 };
 
 /**
- * Where the app has turned Fastify's own logger on too, says so and takes its request lines out:
+ * If the app has turned on Fastify's own logger too, warns about it and removes its request lines:
  * each response would have three.
  */
 export function silenceFastify(fastify: FastifyInstance, pino: Logger): void {
-  // The logger Fastify has when it has none is made of functions called noop.
+  // The default logger of Fastify consists of functions called noop.
   if (fastify.log.info.name === noop.name) return;
   pino.warn(
     "FastifyAdapter was created with its own logger; LoggerModule writes the request lines, and Fastify's are omitted. Remove `logger` from the adapter's options.",

@@ -2,7 +2,7 @@ import { CUSTOM_LINES } from '../logger/custom-lines.ts';
 import { optionError, refuseUnknown } from '../logger/errors.ts';
 import type { Params, PinoHttpOptions } from './params.ts';
 
-/* nestjs-pino does not look at these; a value of the wrong type would do something else, without a word. */
+/* nestjs-pino does not check these; a value of the wrong type would silently do something else. */
 
 export const pinoHttpForms = 'an object of options, a stream or [options, stream]';
 
@@ -48,7 +48,6 @@ export function checkPinoHttp(options: PinoHttpOptions, stream: unknown): void {
     checkBoolean(`pinoHttp.${name}`, options[name]);
 }
 
-/** The levels that a line may have. */
 export function knownLevels({ customLevels = {}, logger }: PinoHttpOptions): ReadonlySet<string> {
   const own = [...Object.keys(customLevels), ...Object.keys(logger?.levels?.values ?? {})];
   return new Set(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent', ...own]);

@@ -9,8 +9,8 @@ import { catchError, type Observable, throwError } from 'rxjs';
 import { requestLog, type LoggedResponse } from '../logger/logged-response.ts';
 
 /**
- * Has the line of a response carry what was thrown below 500 as well, a NotFoundException for instance. From 500 on it does
- * without.
+ * Adds errors below 500, a NotFoundException for instance, to the line of their response. From 500 on, the line has the error
+ * without this interceptor.
  */
 @Injectable()
 export class LoggerErrorInterceptor implements NestInterceptor {

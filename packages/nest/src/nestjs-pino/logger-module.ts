@@ -24,7 +24,7 @@ const core: FactoryProvider = {
  * LoggerModule.forRoot({ pinoHttp: { level: 'debug', quietReqLogger: true } })
  */
 export const LoggerModule = {
-  /** With parameters known beforehand. */
+  /** Takes static parameters. */
   forRoot<
     Request = IncomingMessage,
     Response = ServerResponse,
@@ -34,7 +34,7 @@ export const LoggerModule = {
     return define({ provide: PARAMS_PROVIDER_TOKEN, useValue: params });
   },
 
-  /** With parameters that other providers make. */
+  /** Takes parameters from other providers. */
   forRootAsync<
     Request = IncomingMessage,
     Response = ServerResponse,

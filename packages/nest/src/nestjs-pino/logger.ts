@@ -6,7 +6,7 @@ import { PARAMS_PROVIDER_TOKEN, type Params } from './params.ts';
 import { resolveParams } from './resolve-params.ts';
 
 /**
- * Nest's logger on pino with nestjs-pino's reading of its arguments: the last one is the context, those between are
+ * Nest's logger on pino, which reads its arguments like nestjs-pino: the last one is the context, those between are
  * pino's values for the message.
  */
 @Injectable()
@@ -67,7 +67,7 @@ export class Logger implements LoggerService {
   }
 }
 
-/** Nest's exception handlers give the stack after the message. */
+/** Returns true for the arguments of Nest's exception handlers, which pass the stack after the message. */
 function isMessageAndStack(message: unknown, values: unknown[]): boolean {
   const [stack] = values;
   return (

@@ -12,7 +12,7 @@ import type { ShapeOptions } from '../logger/resolve-shape.ts';
 export const PARAMS_PROVIDER_TOKEN = 'pino-params';
 
 /**
- * The options of pino-http: pino's, and those about requests. Like its own type, it takes the types of request and
+ * The options of pino-http: pino's, and those for requests. Like its own type, it takes the types of request and
  * response, and the names of `customLevels`.
  */
 export interface PinoHttpOptions<
@@ -25,7 +25,7 @@ export interface PinoHttpOptions<
     CustomLines<Request, Response>,
     Pick<ShapeOptions<Request, Response>, 'customAttributeKeys'> {
   customLevels?: Record<string, number>;
-  /** A pino logger that is made already. */
+  /** An existing pino logger. */
   logger?: Logger<CustomLevels>;
   stream?: DestinationStream;
   genReqId?(request: Request, response: Response): unknown;
@@ -33,11 +33,11 @@ export interface PinoHttpOptions<
   useLevel?: LevelWithSilent | (string & {});
   autoLogging?: boolean | { ignore?(request: Request): boolean };
   customProps?: object | ((request: Request, response: Response) => object);
-  /** Whether serializers get pino's plain objects in place of Node's messages. @default true */
+  /** If true, serializers get pino's plain objects in place of Node's messages. @default true */
   wrapSerializers?: boolean;
-  /** Lines during a request carry its id alone. @default false */
+  /** If true, lines during a request carry only its id. @default false */
   quietReqLogger?: boolean;
-  /** The response line carries no `req`. @default false */
+  /** If true, the response line has no `req`. @default false */
   quietResLogger?: boolean;
 }
 
@@ -53,12 +53,12 @@ export interface Params<
     | [PinoHttpOptions<Request, Response, CustomLevels>, DestinationStream];
   /** The name of the field `context`. */
   renameContext?: string;
-  /** Whether the response line carries what `assign()` has gathered. @default false */
+  /** If true, the response line carries the fields given to `assign()`. @default false */
   assignResponse?: boolean;
   nativeLogger?: NativeLoggerOptions;
 }
 
-/** Parameters that other providers make. */
+/** Parameters from other providers. */
 export interface LoggerModuleAsyncParams<
   Request = IncomingMessage,
   Response = ServerResponse,

@@ -8,7 +8,7 @@ import type { LineKeys, LineShape } from '../logger/line-shape.ts';
 import type { RequestLog } from '../logger/request-log.ts';
 import type { Params, PinoHttpOptions } from './params.ts';
 
-/** What pino-http's lines hold: `req` on every line of a request, `res` on that of the response. */
+/** Returns the content of pino-http's lines: `req` on every line of a request, `res` on that of the response. */
 export function pinoHttpShape(
   { assignResponse = false }: Params,
   { quietReqLogger = false, quietResLogger = false, customProps }: PinoHttpOptions,
@@ -35,7 +35,7 @@ export function pinoHttpShape(
   };
 }
 
-/** Node's request with what Nest's middleware finds on it. */
+/** Returns Node's request with the properties that Nest's middleware finds on it. */
 function requestOf(log: RequestLog): IncomingMessage {
   const { rawRequest, request } = log;
   if (request === rawRequest) return rawRequest;
@@ -48,8 +48,8 @@ function requestOf(log: RequestLog): IncomingMessage {
 }
 
 /**
- * pino-http's serializers, with the user's own behind them. Credentials are taken out of what they return where the user
- * has not said what to censor (who has, has seen the lines): pino's `redact` would walk every line for it.
+ * Returns pino-http's serializers, followed by the user's own. Credentials are removed from their results unless the user
+ * has configured `redact` (and so has seen the lines): pino's `redact` would walk every line for it.
  */
 export function pinoHttpSerializers(
   { serializers = {}, wrapSerializers = true }: PinoHttpOptions,

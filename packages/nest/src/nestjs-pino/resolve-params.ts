@@ -27,7 +27,7 @@ const paramNames: Readonly<Record<keyof Params, true>> = {
 };
 
 /**
- * nestjs-pino's parameters as the logger's own options: lines, levels and ids are those of pino-http.
+ * Converts nestjs-pino's parameters to the logger's own options: lines, levels and ids are those of pino-http.
  * @throws {LoggerError} `ERR_REDLINE_LOGGER_OPTION`, `ERR_REDLINE_LOGGER_UNKNOWN_OPTION`
  */
 export function resolveParams(params: Params = {}): ResolvedOptions {
@@ -70,7 +70,7 @@ export function resolveParams(params: Params = {}): ResolvedOptions {
     level,
     pino: rest,
     requests: autoLogging === false ? 'off' : 'all',
-    // The lines are those of nestjs-pino. The id is there, in what is logged meanwhile.
+    // nestjs-pino has no lines for messages. Lines that are logged meanwhile still have the id.
     messages: 'off',
     ...(stream !== undefined && { destination: stream }),
   });
@@ -108,7 +108,7 @@ function isStream(given: object): given is DestinationStream {
   return typeof (given as Partial<DestinationStream>).write === 'function';
 }
 
-/** pino-http has one level for all responses, and takes it for levels it does not know as well. */
+/** Returns pino-http's level function: it has one level for all responses, and uses it for unknown levels as well. */
 function levelByDefault(
   { customLogLevel }: CustomLines,
   level: string,

@@ -1,4 +1,4 @@
-/** What each code means; README.md says the same. */
+/** Meaning of each code, the same as in README.md. */
 export const platformErrorDocs = {
   ERR_REDLINE_PLATFORM_OPTION:
     'Options are not an object, the adapter is unknown or already created, or options of Fastify are given together with Express.',

@@ -4,7 +4,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import type { AbstractHttpAdapter } from '@nestjs/core';
 import { createServer } from '@redline/http';
 
-/** What is used of Nest's `ExpressAdapter`; its package is not installed in an app on Fastify. */
+/** The part of Nest's `ExpressAdapter` that is used; its package is not installed in an app on Fastify. */
 interface ServerMaker {
   httpServer: Server;
   getInstance(): RequestListener;
@@ -12,12 +12,12 @@ interface ServerMaker {
   trackOpenConnections(): void;
 }
 
-/** Nest's adapter makes its server itself, so that is what is replaced. */
+/** Creates an adapter on the engine. Nest's adapter creates its server itself, so that method is replaced. */
 export function onEngine(Adapter: new () => AbstractHttpAdapter): AbstractHttpAdapter {
   const Base = Adapter as unknown as new () => ServerMaker;
   class EngineExpressAdapter extends Base {
     override initHttpServer(options: NestApplicationOptions | undefined): void {
-      // TLS is Node's.
+      // Node serves TLS.
       if (options?.httpsOptions) return super.initHttpServer(options);
       super.initHttpServer({ ...options, forceCloseConnections: false });
       this.httpServer = createServer(this.getInstance());

@@ -2,16 +2,16 @@ import type { NestApplicationOptions } from '@nestjs/common';
 /** @ts-ignore: an optional peer; without it, these types are any. */
 import type { FastifyAdapter } from '@nestjs/platform-fastify';
 
-/** What `FastifyAdapter` takes, without the server: that is the engine's part. */
+/** Options of `FastifyAdapter` without the server, which the engine supplies. */
 export type FastifyOptions = Omit<
   Exclude<NonNullable<ConstructorParameters<typeof FastifyAdapter>[0]>, { server: unknown }>,
   'serverFactory'
 >;
 
-/** Options of `NestFactory.create`, and what the engine is put under. */
+/** Options of `NestFactory.create`, and the platform that runs on the engine. */
 export interface RedlineApplicationOptions extends NestApplicationOptions {
   /**
-   * The platform that answers: its package must be installed.
+   * The platform of the app: its package must be installed.
    * @default 'fastify'
    */
   adapter?: 'fastify' | 'express';

@@ -14,7 +14,7 @@ import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
 /** `NestFactory` for applications on the HTTP engine of `@redline/http`. */
 export const RedlineFactory = {
   /**
-   * Creates an application like `NestFactory.create`, with the HTTP server of the engine. Where the engine cannot
+   * Creates an application like `NestFactory.create`, with the HTTP server of the engine. If the engine cannot
    * serve, Node does; once the app listens, the log says which of them serves and why, and so does
    * `engine(app.getHttpServer())`.
    *
@@ -33,7 +33,7 @@ export const RedlineFactory = {
     const made = await createAdapter(adapter, fastify);
     const app = await NestFactory.create<Application>(module, made, nest);
     const server = app.getHttpServer() as Server;
-    // Not before: no engine serves a server that does not listen.
+    // Not earlier: the engine does not serve a server that is not listening.
     server.once('listening', () => new Logger('RedlineFactory').log(whoServes(server)));
     return app;
   },

@@ -32,7 +32,7 @@ interface FastifyRoute {
   onRequest?: unknown;
 }
 
-/** A route as it was registered, with the hook that answers it. */
+/** A route as it was registered, with the hook that serves its hits. */
 interface Placed {
   readonly plan: RoutePlan;
   readonly early: EarlyAnswers<unknown>;
@@ -41,12 +41,12 @@ interface Placed {
   readonly fastify: { readonly instance: object; readonly route: FastifyRoute } | undefined;
 }
 
-/** Answers hits of routes with `at` above the handler: each gets its hook where Nest registers it. */
+/** Serves hits of routes with `at` above the handler: each gets its hook when Nest registers it. */
 export class EarlyRoutes {
   readonly #routes: JsonCacheRoutes;
   readonly #adapter: Adapter;
   readonly #placed: Placed[] = [];
-  /* What Nest registers at the moment: Fastify reports it within. */
+  /* The route that Nest is registering: Fastify reports it during that call. */
   #registering: RoutePlan | undefined;
 
   constructor(routes: JsonCacheRoutes, adapter: HttpServer) {
@@ -54,12 +54,12 @@ export class EarlyRoutes {
     this.#adapter = adapter as Adapter;
   }
 
-  /** Called before Nest makes its routes. */
+  /** Called before Nest creates its routes. */
   attach(): void {
     const adapter = this.#adapter;
     for (const method of ['get', 'all'] as const) {
       const register = adapter[method].bind(adapter) as Register;
-      // Its own, before that of its class; Nest looks it up for each route.
+      // An own method takes precedence over that of the class; Nest looks it up for each route.
       adapter[method] = ((...args: unknown[]) => this.#register(register, args)) as never;
     }
     if (!this.#isFastify) return;
@@ -70,11 +70,11 @@ export class EarlyRoutes {
     fastify.addHook('onRoute', function (route) {
       onRoute(this, route);
     });
-    // Not before: plugins add hooks until then.
+    // Not earlier, because plugins add hooks until then.
     fastify.addHook('onReady', async () => this.#placeAll());
   }
 
-  /** Called once all middleware is there: on Fastify, plugins come later still. */
+  /** Called once all middleware is registered: on Fastify, plugins follow even later. */
   start(): void {
     if (!this.#isFastify) this.#placeAll();
   }
@@ -101,7 +101,7 @@ export class EarlyRoutes {
     return register(...args.slice(0, -1), placed.hook, target);
   }
 
-  /** Undefined where the route is answered in the handler, which is said here. */
+  /** Returns undefined if the handler has to serve the hits of the route, and logs that. */
   #planOf(handler: Handler): RoutePlan | undefined {
     const plan = this.#routes.onlyPlanOf(handler);
     if (plan === undefined || plan === 'several') {
@@ -141,7 +141,7 @@ export class EarlyRoutes {
     for (const placed of this.#placed) {
       const placement = this.#placementOf(placed);
       placed.early.isOff = placement.at === 'handler';
-      // Fastify makes the HEAD route of a GET route by itself.
+      // Fastify itself adds the HEAD route of a GET route.
       if (placed.fastify?.route.method !== 'HEAD') say(placed.plan, placement);
     }
   }
@@ -156,7 +156,7 @@ export class EarlyRoutes {
     if (between === undefined)
       return { at: 'handler', reason: 'the hooks of this Fastify cannot be read' };
     refuseGuards(plan, between);
-    const obstacle = hookObstacle(plan, [...plan.standing, ...between]);
+    const obstacle = hookObstacle(plan, [...plan.skippedGuards, ...between]);
     if (obstacle !== undefined) return { at: 'handler', reason: obstacle };
     if (plan.at === 'hook') return { at: 'hook', reason: undefined };
     const server = this.#adapter.getHttpServer() as object;
@@ -175,8 +175,8 @@ export class EarlyRoutes {
   }
 
   /**
-   * Whether a hook or a middleware is Nest's own: its adapters have one for each thing that an app may ask of them, such as
-   * CORS, and it does nothing until then. They have no names.
+   * Returns true if a hook or a middleware is Nest's own: its adapters have one for each feature that an app may enable, such
+   * as CORS, and it does nothing until then. These functions have no names.
    */
   readonly #isHarmless = (hook: unknown): boolean => {
     const source = String(hook);

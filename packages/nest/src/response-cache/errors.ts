@@ -1,4 +1,4 @@
-/** What each code means that the module adds to those of the cache; docs/guide/json-cache.md says the same. */
+/** Meaning of the codes that the module adds to those of the cache, the same as in docs/guide/json-cache.md. */
 export const jsonCacheErrorDocs = {
   ERR_REDLINE_CACHE_MODULE: '`JsonCacheModule` is missing, or imported more than once.',
   ERR_REDLINE_CACHE_PLACE: '`@JsonCache` is on something other than an HTTP route.',
@@ -6,7 +6,7 @@ export const jsonCacheErrorDocs = {
 
 export type JsonCacheErrorCode = keyof typeof jsonCacheErrorDocs;
 
-/** An error in how an app uses the cache. `code` is stable; the message may change. */
+/** A wrong use of the cache by an app. `code` is stable; the message may change. */
 export class JsonCacheError extends Error {
   override readonly name = 'JsonCacheError';
   readonly code: JsonCacheErrorCode;

@@ -6,13 +6,13 @@ import { jsonCacheMetadata } from './route-plan.ts';
 const interceptorsMetadata = '__interceptors__';
 
 /**
- * Caches what a GET route returns, as the JSON text it is sent as. HEAD uses the same answer. On a controller: what each of
- * its GET routes returns; `@JsonCache(false)` keeps one out.
+ * Caches the result of a GET route as the JSON text that is sent. HEAD uses the same response. On a controller, caches the
+ * results of all its GET routes; `@JsonCache(false)` excludes one.
  *
- * Guards run before the cache. Interceptors and pipes run when the handler does: what they make of its result is what is
- * kept, with the status and the headers. (`runOnHits` of the module names the interceptors that run on every request.)
+ * Guards run before the cache. Interceptors and pipes run when the handler does: the result as they leave it is kept, with the
+ * status and the headers. (`runOnHits` of the module names the interceptors that run on every request.)
  *
- * Never stored: an answer outside 2xx, one that sets a cookie or says `Cache-Control: no-store` or `private`, one the
+ * Never stored: a response outside 2xx, one that sets a cookie or says `Cache-Control: no-store` or `private`, one the
  * handler sent itself.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
@@ -39,7 +39,7 @@ export function JsonCache<Request = CacheRequest>(
     const handler: object = descriptor?.value ?? target;
     Reflect.defineMetadata(jsonCacheMetadata, policy, handler);
     if (policy === false) return;
-    // First, so that the others make the object the text is made of. On a class too: Nest then misses the module.
+    // First, so that the other interceptors produce the object that is serialised. On a class too: Nest then misses the module.
     const others: unknown[] = Reflect.getMetadata(interceptorsMetadata, handler) ?? [];
     Reflect.defineMetadata(interceptorsMetadata, [JsonCacheInterceptor, ...others], handler);
   };

@@ -29,12 +29,12 @@ import { JsonCacheRoutes } from './json-cache-routes.ts';
 import { nestExpressResponses } from './nest-express-responses.ts';
 
 /*
- * Where the cache stands in front of others, Nest comes by more than once: here, and where the decorator put it. A hit goes
- * no further, so it need not be remembered.
+ * Requests that have passed the cache: if it stands in front of other interceptors, Nest calls it twice, there and where the
+ * decorator put it. A hit goes no further, so it need not be remembered.
  */
 const passed = new WeakSet<object>();
 
-/** Answers the route from the cache. Put there by `@JsonCache`, and by the module in front of other interceptors. */
+/** Serves the route from the cache. Added by `@JsonCache`, and by the module in front of other interceptors. */
 @Injectable()
 export class JsonCacheInterceptor implements NestInterceptor {
   readonly #routes: JsonCacheRoutes;
@@ -118,14 +118,14 @@ function send(answer: Kept, isOwn: boolean, exchange: Exchange): Observable<unkn
   if (body === undefined) return of(undefined);
   const { responses, response } = exchange;
   responses.typeAsJson(response, body);
-  // Interceptors that run on hits see the text all the same.
+  // Interceptors that run on hits still see the text.
   if (typeof body !== 'string') responses.sendAs(response, body);
   const text = typeof answer === 'string' ? answer : answer.json;
-  // Nest on Express answers null with an empty body, and a cached route must not differ.
+  // Nest on Express sends an empty body for null, and a cached route must not differ.
   return of(text === 'null' ? null : text);
 }
 
-/* What the client did wrong is an answer; what fails is not. */
+/* An error of the client is a valid response; any other failure is an outage. */
 function isOutage(error: unknown): boolean {
   return !(error instanceof HttpException) || error.getStatus() >= 500;
 }

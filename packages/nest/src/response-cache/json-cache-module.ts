@@ -22,7 +22,7 @@ import type {
 } from './options.ts';
 
 /**
- * The cache behind `@JsonCache`. Import it once, in the root module: it is global. Each app has a cache of its own.
+ * Provides the cache of `@JsonCache`. Import it once, in the root module: it is global. Each app has a cache of its own.
  *
  * You own the client of a Redis store: close it in `onApplicationShutdown`, when the server has sent its last response.
  *
@@ -65,7 +65,7 @@ export class JsonCacheModule implements NestModule, OnApplicationBootstrap {
   }
 
   /**
-   * As `forRoot`, with options from other providers.
+   * Same as `forRoot`, with options from other providers.
    *
    * @example
    * ```ts

@@ -27,21 +27,21 @@ import {
   type Handler,
   type RoutePlan,
 } from './route-plan.ts';
-import { standInFront, type Interceptors } from './stand-in-front.ts';
+import { insertInterceptor, type Interceptors } from './insert-interceptor.ts';
 
 export const optionsToken: unique symbol = Symbol('JsonCacheModuleOptions');
 
 /** The plans of all cached routes, made and checked when the app starts. */
 @Injectable()
 export class JsonCacheRoutes implements OnModuleInit {
-  /** Requests that did not use the cache, since their answers are for their callers alone. */
+  /** Number of requests that did not use the cache, because their responses are for their callers alone. */
   privateRequests = 0;
 
   readonly #discovery: DiscoveryService;
   readonly #container: NestContainer | undefined;
   readonly #options: JsonCacheModuleOptions;
   readonly #caches: JsonCaches;
-  // By class too: a handler that is inherited is a route of each controller.
+  // By class too: an inherited handler is a route of each controller.
   readonly #plans = new Map<Handler, Map<Class, RoutePlan>>();
   readonly #uncached = new WeakSet<Handler>();
   #interceptors = new Map<Class, Interceptors>();
@@ -55,11 +55,11 @@ export class JsonCacheRoutes implements OnModuleInit {
     this.#caches = caches;
     this.#discovery = discovery;
     this.#options = options;
-    // Nest hands its configuration to nobody, and only there are the interceptors of useGlobalInterceptors().
+    // Nest does not expose its configuration, which alone has the interceptors of useGlobalInterceptors().
     this.#container = (moduleRef as unknown as { container?: NestContainer }).container;
   }
 
-  /** Called before Nest makes its routes. */
+  /** Called before Nest creates its routes. */
   prepare(interceptor: NestInterceptor): void {
     const config = this.#config;
     const methods = this.#cachedMethods(this.#discovery.getControllers());
@@ -73,7 +73,7 @@ export class JsonCacheRoutes implements OnModuleInit {
           return [type, { isWhole }];
         }),
       );
-      this.#interceptors = standInFront(controllers, config, interceptor, runOnHits);
+      this.#interceptors = insertInterceptor(controllers, config, interceptor, runOnHits);
       this.#makeKnown(interceptor, controllers);
     }
     for (const method of methods) if (isRoute(method.handler)) this.#plan(method);
@@ -112,27 +112,27 @@ export class JsonCacheRoutes implements OnModuleInit {
     }
   }
 
-  /** Whether a route is to be answered above its handler. */
+  /** True if the hits of a route are to be served above its handler. */
   get haveEarly(): boolean {
     return [...this.#plans.values()].some((plans) =>
       [...plans.values()].some(({ at }) => at !== 'handler'),
     );
   }
 
-  /** What the handlers of each route have read of requests so far, by the name of the route. */
+  /** The reads of requests by the handlers so far, by the name of the route. */
   get reads(): Readonly<Record<string, readonly string[]>> {
     const plans = [...this.#plans.values()].flatMap((each) => [...each.values()]);
     return Object.fromEntries(plans.map(({ name, reads }) => [name, [...reads].toSorted()]));
   }
 
-  /** The route of a handler, where it is one route only: a method may be inherited by several controllers. */
+  /** Returns the route of a handler, if it is only one route: several controllers may inherit a method. */
   onlyPlanOf(handler: Handler): RoutePlan | 'several' | undefined {
     const plans = this.#plans.get(handler);
     if (plans === undefined) return undefined;
     return plans.size === 1 ? plans.values().next().value : 'several';
   }
 
-  /** Undefined for a handler without `@JsonCache`. */
+  /** Returns undefined for a handler without `@JsonCache`. */
   planOf(controller: Class, handler: Handler): RoutePlan | undefined {
     const plan = this.#plans.get(handler)?.get(controller);
     if (plan !== undefined || this.#uncached.has(handler)) return plan;
@@ -143,7 +143,7 @@ export class JsonCacheRoutes implements OnModuleInit {
     return undefined;
   }
 
-  /* Nest looks for an interceptor in the module of the controller, where it has only those that decorators name. */
+  /* Nest looks for an interceptor in the module of the controller, which has only those that decorators name. */
   #makeKnown(interceptor: NestInterceptor, controllers: ReadonlyMap<Class, unknown>): void {
     const own = this.#discovery.getProviders().find(({ instance }) => instance === interceptor);
     for (const { metatype, host } of this.#discovery.getControllers()) {
@@ -180,7 +180,7 @@ export class JsonCacheRoutes implements OnModuleInit {
     });
   }
 
-  /** Its own; for a GET route also that of its controller or of the app. */
+  /** Returns the policy of a handler: its own, or, for a GET route, that of its controller or of the app. */
   #policyOf(controller: Class, handler: Handler): RouteCachePolicy | undefined {
     const own: RouteCachePolicy | false | undefined = Reflect.getMetadata(
       jsonCacheMetadata,
@@ -199,7 +199,7 @@ export class JsonCacheRoutes implements OnModuleInit {
     const app = { options: this.#options, config: this.#config };
     const plan = planRoute(method, cache, app, isInFront);
     requireTags(plan);
-    refuseGuards(plan, plan.standing);
+    refuseGuards(plan, plan.skippedGuards);
     if (plan.at !== 'handler') Reflect.defineMetadata(handlerMetadata, handler, handler);
     if (plan.obstacle !== undefined) {
       new Logger('JsonCache').warn(`@JsonCache does nothing on ${plan.name}: ${plan.obstacle}.`);

@@ -30,14 +30,14 @@ export interface AnswerOf {
   prefix?: string | undefined;
 }
 
-/** How a value of `wrap` is kept. */
+/** Options of `wrap`. */
 export type WrapOptions = Pick<
   AnswerOptions,
   'ttl' | 'stale' | 'early' | 'renew' | 'patience' | 'tags' | 'staleOnError'
 >;
 
 /**
- * The cache behind `@JsonCache`: the responses of its routes, and your own values.
+ * The cache of `@JsonCache`: the responses of its routes, and your own values.
  *
  * @example
  * ```ts
@@ -59,7 +59,7 @@ export class JsonCacheService implements OnApplicationShutdown {
   readonly #routes: JsonCacheRoutes;
   readonly #options: JsonCacheModuleOptions;
 
-  /** Nest makes it. */
+  /** Called by Nest. */
   constructor(
     caches: JsonCaches,
     routes: JsonCacheRoutes,
@@ -82,14 +82,14 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#cache.isStoreDown;
   }
 
-  /** How often the store emptied its part in this process, because the connection that reports changes was lost. */
+  /** Number of times the store emptied its part in this process because the connection that reports changes was lost. */
   get memoryLosses(): number {
     return this.#cache.memoryLosses;
   }
 
   /**
-   * What the handler of each route, and the pipes and interceptors behind the cache, have read of requests so far, beside the
-   * URL: headers, cookies, the address of the client, and what something ahead of the cache has set.
+   * Reads of requests, other than the URL, by the handler of each route, and by the pipes and interceptors after the cache:
+   * headers, cookies, the address of the client, and properties that something ahead of the cache has set.
    *
    * @example
    * ```ts
@@ -100,7 +100,7 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#routes.reads;
   }
 
-  /** One of the `caches` of the module. */
+  /** Returns one of the `caches` of the module. */
   named(name: string): JsonCacheService {
     return new JsonCacheService(this.#caches, this.#routes, this.#options, name);
   }
@@ -110,12 +110,12 @@ export class JsonCacheService implements OnApplicationShutdown {
     return this.#caches.all();
   }
 
-  /** The value kept under `key` by `set` or `wrap`; undefined if there is none. */
+  /** Returns the value kept under `key` by `set` or `wrap`; undefined if it is missing. */
   get<T>(key: string): Promise<T | undefined> {
     return this.#cache.get<T>(valueKey(key));
   }
 
-  /** The values under several keys, each as from `get`. */
+  /** Returns the values under several keys, each as from `get`. */
   getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
     return this.#cache.getMany<T>(keys.map(valueKey));
   }
@@ -130,7 +130,7 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 
   /**
-   * The value under `key`, otherwise the result of `produce`, which is kept: one run for simultaneous callers.
+   * Returns the value under `key`, otherwise the result of `produce`, which is kept: one run for simultaneous callers.
    *
    * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON if it returns `undefined`.
    */
@@ -139,8 +139,8 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 
   /**
-   * Deletes every response and every value that has one of `tags`, in every process that shares the store. With `soft` those
-   * with `stale` are outdated instead: they are sent within it until there is a new one.
+   * Deletes every response and every value that has one of `tags`, in every process that shares the store. With `soft`, those
+   * with `stale` become outdated instead: they are sent within it until a new one is made.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: once the store is available again, they may be sent until their
    * ttl ends.
@@ -150,8 +150,8 @@ export class JsonCacheService implements OnApplicationShutdown {
   }
 
   /**
-   * Deletes the responses of routes to a URL, or to all URLs that begin alike, for every host and caller. It looks at all keys
-   * of the store, as `clear` does.
+   * Deletes the responses of routes to a URL, or to all URLs with a prefix, for every host and caller. It scans all keys of the
+   * store, as `clear` does.
    *
    * @example
    * ```ts
@@ -181,8 +181,8 @@ export class JsonCacheService implements OnApplicationShutdown {
    * @param key the URL from its first slash on, with its query string as requested, or the `key` of the route. A URL is
    * deleted for all `hosts` of the module, or for the given one.
    * @throws {CacheError} ERR_REDLINE_CACHE_KEY: a URL without a host, and the module names none.
-   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: the store may give out the old answer once it is back, until its
-   * time is up.
+   * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN: once available again, the store may serve the old response until
+   * its ttl ends.
    */
   async delete(key: string, of: string | AnswerOf = {}): Promise<void> {
     const { caller, host, prefix }: AnswerOf = typeof of === 'string' ? { caller: of } : of;

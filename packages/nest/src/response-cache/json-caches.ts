@@ -19,7 +19,7 @@ export class JsonCaches {
       this.#caches.set(name, makeCache({ ...common, name, keyPrefix: `${name}:` }, own));
   }
 
-  /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: there is none of that name. */
+  /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the name is unknown. */
   named(name: string | undefined): JsonCache {
     const cache = this.#caches.get(name);
     if (cache !== undefined) return cache;

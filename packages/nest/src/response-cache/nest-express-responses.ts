@@ -1,6 +1,6 @@
 import { expressResponses } from '@redline/response-cache/route';
 
-/** Nest on Express answers null with an empty body, numbers and booleans as text: a cached route must not differ. */
+/** Nest on Express sends an empty body for null, and numbers and booleans as text: a cached route must not differ. */
 export const nestExpressResponses: typeof expressResponses = {
   ...expressResponses,
   typeAsJson(response, body) {

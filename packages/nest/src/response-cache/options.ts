@@ -24,24 +24,24 @@ export interface NamedCacheOptions {
 
 export interface JsonCacheModuleOptions extends RouteDefaults {
   /**
-   * Where responses are kept: `memoryStore()`, `redisStore(client)`, your own `JsonStore`, or a function that creates
+   * Store of the responses: `memoryStore()`, `redisStore(client)`, your own `JsonStore`, or a function that creates
    * one for each app.
    * @default memoryStore()
    */
   store?: JsonStore | (() => JsonStore);
   /**
-   * How long a response is valid, in milliseconds, unless the route sets it.
+   * Lifetime of a response in milliseconds, unless the route sets it.
    * @default 5_000
    */
   ttl?: number;
   /**
-   * Put before every key, for instance the version of the app. (The keys of `redisStore` have the name of the app.)
+   * Prefix of every key, for instance the version of the app. (The keys of `redisStore` have the name of the app.)
    * @default ''
    */
   keyPrefix?: string;
   /**
-   * How long the store may take, in milliseconds. After that it counts as down, and handlers run until it responds
-   * again.
+   * Time limit of a call to the store, in milliseconds. After that the store counts as down, and handlers run until it
+   * responds again.
    * @default 250
    */
   timeoutMs?: number;
@@ -62,7 +62,7 @@ export interface JsonCacheModuleOptions extends RouteDefaults {
    */
   runOnHits?: ReadonlyArray<Type<NestInterceptor>>;
   /**
-   * The policy of every GET route of the app that has none; `@JsonCache(false)` excludes one.
+   * The policy of every GET route of the app without its own; `@JsonCache(false)` excludes a route.
    * @default only routes and controllers with `@JsonCache`
    */
   everyRoute?: RouteCachePolicy<any>;

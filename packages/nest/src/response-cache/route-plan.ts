@@ -12,7 +12,7 @@ import { cachedRoute, type CachedRoute } from '@redline/response-cache/route';
 import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 
 export const jsonCacheMetadata = 'redline:json-cache';
-/** The handler itself: Nest copies the metadata of a handler to what it registers for it. */
+/** Key of the handler itself: Nest copies the metadata of a handler to the function that it registers for it. */
 export const handlerMetadata = 'redline:json-cache:handler';
 
 /* Nest's own metadata keys: they are in @nestjs/common/internal, which asks not to be imported. */
@@ -34,17 +34,17 @@ const metadata = {
 export type Class = ReturnType<ExecutionContext['getClass']>;
 export type Handler = ReturnType<ExecutionContext['getHandler']>;
 
-/** What is known of a cached route before its first request. */
+/** A cached route, as known before its first request. */
 export interface RoutePlan extends CachedRoute {
-  /** Why the route cannot use the cache. */
+  /** The reason why the route cannot use the cache. */
   readonly obstacle: string | undefined;
-  /** True where the cache stands in front of interceptors of the app or the controller, too. */
+  /** True if the cache also stands in front of interceptors of the app or the controller. */
   readonly isInFront: boolean;
-  /** Those that would not run where hits are answered above the handler. */
-  readonly standing: readonly string[];
-  /** Why hits cannot be answered above the handler; undefined where they can. */
+  /** Guards that would not run if hits were served above the handler. */
+  readonly skippedGuards: readonly string[];
+  /** The reason why hits cannot be served above the handler; undefined if they can. */
   readonly noHook: string | undefined;
-  /** What Nest gives the response ahead of the handler. */
+  /** The status that Nest sets on the response ahead of the handler. */
   readonly status: number;
   readonly ownHeaders: readonly OwnHeader[];
 }
@@ -54,7 +54,7 @@ interface OwnHeader {
   readonly value: string | (() => string);
 }
 
-/** A method of a controller that is a route, and the policy it is cached by. */
+/** A method of a controller that is a route, and its cache policy. */
 export interface CachedMethod {
   /** The controller: a subclass has the methods of its parent, too. */
   readonly type: Class;
@@ -63,7 +63,7 @@ export interface CachedMethod {
   readonly policy: RouteCachePolicy<CacheRequest>;
 }
 
-/** What the app says of all its routes. */
+/** Settings of the app for all its routes. */
 export interface AppCaching {
   readonly options: JsonCacheModuleOptions;
   readonly config: ApplicationConfig | undefined;
@@ -79,7 +79,7 @@ export function planRoute(
   const isHostBound = Reflect.getMetadata(metadata.host, controller) !== undefined;
   const guards = guardsOf(controller, handler, config);
   const defaults = { ...options };
-  // A path below a host may be that of another controller below another.
+  // A path of one host may also be that of another controller on another host.
   if (isHostBound && options.hosts === 'any') delete defaults.hosts;
   const version = versionKey(controller, handler, config?.getVersioning());
   const warn = (line: string): void => new Logger('JsonCache').warn(line);
@@ -93,7 +93,7 @@ export function planRoute(
       findObstacle(controller, handler, methodName) ??
       (policy.identify === undefined ? findGuard(guards) : undefined),
     isInFront,
-    standing: guards.map((guard) => guard.name),
+    skippedGuards: guards.map((guard) => guard.name),
     noHook: isHostBound
       ? 'its controller is bound to a host'
       : ofHits.length > 0
@@ -104,7 +104,7 @@ export function planRoute(
   };
 }
 
-/** In the URL already, unless versions are distinguished by header, media type or otherwise. */
+/** Returns the version for the key; empty if the URL has it, instead of a header, the media type or another part. */
 function versionKey(
   controller: Class,
   handler: Handler,
@@ -142,7 +142,7 @@ function versionAsked(versioning: VersioningOptions): (request: CacheRequest) =>
   }
 }
 
-/* They count requests, and let everybody pass. */
+/* Guards that count requests, and decide nothing about access. */
 const guardsOfNobody = new Set(['ThrottlerGuard']);
 
 function guardsOf(
@@ -177,12 +177,11 @@ function classNames(of: Function): string[] {
   return names;
 }
 
-/** Whether the method is an HTTP route at all. */
 export function isRoute(handler: Handler): boolean {
   return Reflect.hasMetadata(metadata.path, handler);
 }
 
-/** Whether a policy of its controller or its app is meant for it, too. */
+/** Returns true if a policy of its controller or its app applies to it, too. */
 export function isGetRoute(handler: Handler): boolean {
   return isRoute(handler) && Reflect.getMetadata(metadata.method, handler) === RequestMethod.GET;
 }

@@ -18,10 +18,10 @@ for (const framework of ['fastify', 'express']) {
           .split('\n')
           .map((line) => JSON.parse(line) as Report);
         assert.equal(reports.at(-1)?.callback, 'DeferModule logger of an asynchronous method');
-        for (const { callback, calls, statuses, fatal, isTold } of reports) {
+        for (const { callback, calls, statuses, fatal, isReported } of reports) {
           assert.deepEqual(fatal, [], callback);
           assert.ok(calls > 0, `${callback} was called`);
-          assert.ok(isTold, `the fault of ${callback} is told`);
+          assert.ok(isReported, `the fault of ${callback} is told`);
           // An app may also refuse to start with it, or fail each request.
           if (statuses.length === 0) continue;
           assert.equal(statuses[2], 500, callback);

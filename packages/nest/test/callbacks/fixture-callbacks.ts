@@ -41,20 +41,20 @@ export interface Report {
   /** Errors that would have ended the process. */
   readonly fatal: string[];
   /** Whether a response, a line or a warning names the fault. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 let running = '';
 let calls = 0;
 let isThrown = false;
 let fatal: string[] = [];
-let told: string[] = [];
+let reported: string[] = [];
 
 process.on('uncaughtException', (error) => void fatal.push(String(error?.stack ?? error)));
 process.on('unhandledRejection', (error) =>
   fatal.push(`rejection: ${String((error as Error)?.stack ?? error)}`),
 );
-process.on('warning', ({ message }) => void told.push(message));
+process.on('warning', ({ message }) => void reported.push(message));
 
 function boom(): never {
   isThrown = true;
@@ -74,7 +74,7 @@ function faulty(): any {
   };
 }
 
-const stream = { write: (line: string): void => void told.push(line) };
+const stream = { write: (line: string): void => void reported.push(line) };
 
 interface App {
   readonly imports: DynamicModule[];
@@ -93,8 +93,8 @@ const compatible = (pinoHttp: object): App => ({
 });
 
 const loggerOfTest = {
-  warn: (line: string, error?: unknown): void => void told.push(`${line} ${String(error)}`),
-  log: (line: string): void => void told.push(line),
+  warn: (line: string, error?: unknown): void => void reported.push(`${line} ${String(error)}`),
+  log: (line: string): void => void reported.push(line),
 };
 
 function cached(policy: RouteCachePolicy<any>, options: object = {}): App {
@@ -289,7 +289,7 @@ async function tryOut(callback: string, make: () => App): Promise<Report> {
   calls = 0;
   isThrown = fault === 'rejects';
   fatal = [];
-  told = [];
+  reported = [];
   const statuses: number[] = [];
   const parts = make();
   @Module(parts)
@@ -300,7 +300,7 @@ async function tryOut(callback: string, make: () => App): Promise<Report> {
     app = await NestFactory.create(AppModule, adapter, { logger: false, abortOnError: false });
     await app.listen(0, '127.0.0.1');
   } catch (error) {
-    return { callback, calls, statuses, fatal, isTold: error instanceof Error };
+    return { callback, calls, statuses, fatal, isReported: error instanceof Error };
   }
   const server = app.getHttpServer();
   const { port } = server.address() as AddressInfo;
@@ -315,12 +315,12 @@ async function tryOut(callback: string, make: () => App): Promise<Report> {
   await app.close();
   await closed;
   for (let turn = 0; turn < 3; turn += 1) await sleep(5);
-  const isTold =
+  const isReported =
     fault === 'returns a getter that throws' ||
     !isThrown ||
     statuses.slice(0, 2).some((status) => status >= 500) ||
-    told.join().includes('boom');
-  return { callback, calls, statuses, fatal, isTold };
+    reported.join().includes('boom');
+  return { callback, calls, statuses, fatal, isReported };
 }
 
 /** A client that is gone before its response. */

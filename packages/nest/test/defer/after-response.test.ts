@@ -169,11 +169,11 @@ onBothFrameworks('@AfterResponse', (framework) => {
     const call = request(`${app.url}/hangs`);
     call.on('error', () => {});
     call.end();
-    await until('the handler', () => app.defer.deferrer.afterLane.depth === 2);
+    await until('the handler', () => app.defer.deferrer.afterQueue.depth === 2);
     call.destroy();
     await until('the end', () => log.length > 0);
     assert.deepEqual(log, ['gone hangs']);
-    assert.equal(app.defer.deferrer.afterLane.depth, 0);
+    assert.equal(app.defer.deferrer.afterQueue.depth, 0);
   });
 
   it('keeps the arguments of a method with a level, and runs it on its instance', async () => {
@@ -249,10 +249,10 @@ onBothFrameworks('@AfterResponse above memory', (framework) => {
     const first = await startApp(framework, [Calls], options, [Slow]);
     assert.equal((await fetch(`${first.url}/call`)).status, 200);
     const { deferrer } = first.defer;
-    await until('the calls', () => deferrer.afterLane.loaded === 2);
+    await until('the calls', () => deferrer.afterQueue.loaded === 2);
     // As at `process.exit()`.
     deferrer.closeSync();
-    assert.equal(deferrer.afterLane.stats.dropped.exit, 1);
+    assert.equal(deferrer.afterQueue.stats.dropped.exit, 1);
     await first.stop();
     const second = await startApp(framework, [Calls], options, [Slow]);
     second.app.get(Slow).isSlow = false;

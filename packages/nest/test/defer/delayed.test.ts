@@ -46,10 +46,10 @@ onBothFrameworks('@AfterResponse with a delay', (framework) => {
     const app = await startApp(framework, [Routes], journalIn(temporaryFolder(t)), [Reminders]);
     t.after(() => app.stop());
     assert.equal((await fetch(`${app.url}/remind`)).status, 200);
-    const lane = app.defer.deferrer.lanes.get('methods')!;
+    const queue = app.defer.deferrer.queues.get('methods')!;
     await until('both', () => runs.length === 2);
     assert.deepEqual(runs.toSorted(), ['at b true', 'soon a']);
-    assert.equal(lane.delayed.jobs, 0);
+    assert.equal(queue.delayed.jobs, 0);
   });
 
   it('has the next process run it', async (t) => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { type Answers, answersOf, engine } from '@redline/http';
+import { type ResponseStore, responseStoreOf, engine } from '@redline/http';
 import { type LoggerModuleOptions, nativeLoggerOptions, NestLogger } from '@redline/nest';
 import { stdTimeFunctions } from 'pino';
 
@@ -72,9 +72,9 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
           for (const path of paths) await ask(app, path);
           keep(app, paths[0], 200);
           keep(app, paths[1], 404);
-          const hits = answers(app).stats().hits;
+          const hits = storeOf(app).stats().hits;
           for (const path of paths) await ask(app, path);
-          assert.equal(answers(app).stats().hits, hits + 2);
+          assert.equal(storeOf(app).stats().hits, hits + 2);
           await app.app.close();
           const lines = (await readFile(destination, 'utf8')).split('\n').slice(0, -1);
           const half = lines.length / 2;
@@ -141,7 +141,7 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
         );
         keep(app, '/hello', 200);
         for (let count = 0; count < 5; count += 1) await ask(app, '/hello');
-        assert.equal(answers(app).stats().hits, 5);
+        assert.equal(storeOf(app).stats().hits, 5);
         for (let waited = 0; waited < 60_000 && warnings.length === 0; waited += 5) await sleep(5);
         assert.match(warnings[0] ?? '', /^Log lines were lost: ENOSPC/);
       } finally {
@@ -152,38 +152,38 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
     for (const [why, options] of REFUSED) {
       it(`are not written because of ${why.source}: JavaScript answers`, async () => {
         await using app = await start(options, { platform });
-        assert.match(answers(app).lines?.obstacle ?? '', why);
-        answers(app).keep('/hello', { body: 'kept', freshMs: 60_000, line: 1 });
+        assert.match(storeOf(app).lines?.obstacle ?? '', why);
+        storeOf(app).keep('/hello', { body: 'kept', freshMs: 60_000, line: 1 });
         await ask(app, '/hello');
-        assert.equal(answers(app).stats().hits, 0);
+        assert.equal(storeOf(app).stats().hits, 0);
       });
     }
 
     it('are those of errors alone that JavaScript has to write, if only errors have lines', async () => {
       await using app = await start({ requests: 'errors', fields: 'full' }, { platform });
-      assert.deepEqual(answers(app).lines, { obstacle: undefined, line: 1 });
+      assert.deepEqual(storeOf(app).lines, { obstacle: undefined, line: 1 });
       keep(app, '/hello', 200);
       keep(app, '/nowhere', 404);
       await ask(app, '/hello');
       await ask(app, '/nowhere');
-      assert.equal(answers(app).stats().hits, 1);
+      assert.equal(storeOf(app).stats().hits, 1);
       assert.equal((await app.lines.settled(1)).length, 1);
     });
 
     it('are none if no request has one', async () => {
       await using app = await start({ requests: 'off' }, { platform });
-      assert.deepEqual(answers(app).lines, { obstacle: undefined, line: 0 });
+      assert.deepEqual(storeOf(app).lines, { obstacle: undefined, line: 0 });
     });
   });
 }
 
-function answers({ app }: RunningApp): Answers {
-  return answersOf(app.getHttpServer()) as Answers;
+function storeOf({ app }: RunningApp): ResponseStore {
+  return responseStoreOf(app.getHttpServer()) as ResponseStore;
 }
 
 function keep(app: RunningApp, target: string, status: number): void {
-  const { line = 0 } = answers(app).lines ?? {};
-  const outcome = answers(app).keep(target, { status, body: 'kept', freshMs: 60_000, line });
+  const { line = 0 } = storeOf(app).lines ?? {};
+  const outcome = storeOf(app).keep(target, { status, body: 'kept', freshMs: 60_000, line });
   assert.equal(outcome, 'kept');
 }
 

@@ -2,7 +2,7 @@
 import { Controller, Get, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { answersOf, serverFactory } from '@redline/http';
+import { responseStoreOf, serverFactory } from '@redline/http';
 import { LoggerModule, type LoggerModuleOptions } from '@redline/nest';
 
 const { options, threaded } = JSON.parse(process.argv[2] ?? '{}') as {
@@ -28,9 +28,9 @@ const application = await NestFactory.create<NestFastifyApplication>(
   { logger: false },
 );
 await application.listen(0, '127.0.0.1');
-const answers = answersOf(application.getHttpServer());
-const line = answers?.lines?.line ?? 0;
-answers?.keep('/kept', { body: 'kept', freshMs: 600_000, line });
+const store = responseStoreOf(application.getHttpServer());
+const line = store?.lines?.line ?? 0;
+store?.keep('/kept', { body: 'kept', freshMs: 600_000, line });
 
 const orders: Record<string, () => unknown> = {
   exit: () => process.exit(0),

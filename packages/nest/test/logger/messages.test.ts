@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
@@ -39,7 +38,7 @@ import { Cron, ScheduleModule, Timeout } from '@nestjs/schedule';
 import { SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import { LoggerModule, type LoggerModuleOptions, NestLogger, PinoLogger } from '@redline/nest';
 import { LoggerModule as CompatibleModule } from '@redline/nest/nestjs-pino';
-import { startNats, startRedis } from '@redline/services';
+import { freePort, startNats, startRedis } from '@redline/services';
 import { firstValueFrom, Observable } from 'rxjs';
 import { WebSocket } from 'ws';
 
@@ -183,15 +182,6 @@ async function start(
 }
 
 const headers = { 'x-request-id': 'order-77', connection: 'close' };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 interface Wire {
   readonly transport: 'tcp' | 'redis' | 'nats';

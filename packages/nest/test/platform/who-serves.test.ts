@@ -7,7 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 import { engine, type Engine } from '@redline/nest';
 
-interface Told {
+interface Report {
   url: string;
   serving: Engine;
 }
@@ -25,7 +25,7 @@ async function serve(orders: object, env: Record<string, string> = {}) {
     Promise.reject(new Error(`It ended before it listened:\n${log}`)),
   );
   failed.catch(() => {});
-  const [{ url, serving }] = (await Promise.race([once(child, 'message'), failed])) as [Told];
+  const [{ url, serving }] = (await Promise.race([once(child, 'message'), failed])) as [Report];
   const answer: unknown = await (await fetch(`${url}/hello`)).json();
   child.send('end');
   await ended;

@@ -36,7 +36,7 @@ import {
   type Place,
   type RouteCachePolicy,
 } from '@redline/nest';
-import { answersOf, type AnswerStats } from '@redline/http';
+import { responseStoreOf, type ResponseStoreStats } from '@redline/http';
 import { map, type Observable } from 'rxjs';
 import { onBothFrameworks, until, type Framework } from './harness.ts';
 
@@ -103,7 +103,7 @@ interface Placed {
   raw(...head: string[]): Promise<string>;
   text(path: string, headers?: Record<string, string>): Promise<string>;
   /** Undefined on node:http. */
-  stats(): AnswerStats | undefined;
+  stats(): ResponseStoreStats | undefined;
 }
 
 const hasEngine = engine().name === 'native';
@@ -163,7 +163,7 @@ async function start(
     raw: (...head) => rawRequest(port, head),
     text: async (path, headers = {}) =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).text(),
-    stats: () => answersOf(app.getHttpServer())?.stats(),
+    stats: () => responseStoreOf(app.getHttpServer())?.stats(),
   };
 }
 
@@ -219,9 +219,9 @@ onBothFrameworks('The places of @JsonCache', (framework) => {
 
   it('are told at start, with the reason why not earlier', async (t) => {
     const { lines } = await start(t, framework, [routesAt('engine')]);
-    const told = lines.filter((line) => line.startsWith('Hits of'));
+    const reported = lines.filter((line) => line.startsWith('Hits of'));
     assert.deepEqual(
-      told,
+      reported,
       [
         '/items/:id (PlacedController.item)',
         '/nothing (PlacedController.nothing)',
@@ -453,18 +453,18 @@ onBothFrameworks('The places of @JsonCache', (framework) => {
           await text('/versioned', { 'x-version': String(version) }),
           JSON.stringify({ version }),
         );
-    const told = lines.filter((line) => line.startsWith('Hits of')).join('\n');
+    const reported = lines.filter((line) => line.startsWith('Hits of')).join('\n');
     assert.match(
-      told,
+      reported,
       /hosted\) are answered in place of the handler, not by the hook: its controller is bound to a host/,
     );
     assert.match(
-      told,
+      reported,
       /named\) are answered in place of the handler, not by the hook: identify is a function, which may read what Deny finds out/,
     );
     if (framework === 'express')
       assert.match(
-        told,
+        reported,
         /versioned\) are answered in place of the handler, not by the hook: its version is not in the URL/,
       );
   });

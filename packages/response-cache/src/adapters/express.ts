@@ -8,16 +8,16 @@ import type { CachePolicy, Place } from '../route/policy.ts';
 import { requireCache } from '../cache/require-cache.ts';
 import { cachedRoute, type RouteDefaults } from '../route/cached-route.ts';
 import { CachedExpressRoute, type ExpressResponse } from '../route/express-route.ts';
-import { placeLine, requireTags } from '../route/place.ts';
+import { placeLine, requireTags } from '../route/hit-placement.ts';
 
-/** What is used of a request of Express. */
+/** The part of an Express request that the middleware uses. */
 export interface ExpressCacheRequest extends IncomingMessage {
   originalUrl: string;
   params: any;
   query: any;
 }
 
-/** What Express calls. */
+/** A middleware of Express. */
 export type CachedMiddleware<Request> = (
   request: Request,
   response: ServerResponse,
@@ -26,8 +26,9 @@ export type CachedMiddleware<Request> = (
 
 export interface ExpressCacheOptions extends RouteDefaults {
   /**
-   * Called with the first request of a route that has `at`: where its hits are answered, and why not earlier.
-   * @default a line of the logger of the cache
+   * Called at the first request of a route that has `at`, with the place that serves its hits, and the reason why that is
+   * not an earlier one.
+   * @default a line of the cache's logger
    */
   onPlace?: (placed: {
     route: string;
@@ -47,8 +48,8 @@ const optionNames: Readonly<Record<keyof ExpressCacheOptions, true>> = {
 };
 
 /**
- * A middleware of one GET route: hits are answered in its place, and what the handlers behind it give `response.json()`
- * is kept as the text that is sent. What stands before it runs on every request, what stands behind it on misses.
+ * Returns a middleware for one GET route: it serves hits, and keeps what later handlers pass to `response.json()` as the
+ * text that is sent. Handlers before it run on every request, handlers after it only on misses.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -71,7 +72,7 @@ export function cached<Request extends ExpressCacheRequest = ExpressCacheRequest
   checkValues('cached()', { onPlace }, { onPlace: aFunction('that is given the place') });
   const warn = (line: string): void => cache.logger?.warn(line);
   expectRoute();
-  // One middleware may stand in several routes.
+  // One middleware may be used in several routes.
   const routes = new Map<string, CachedExpressRoute>();
   const middleware: CachedMiddleware<Request> = (request, response, next) => {
     const name = nameOf(request);

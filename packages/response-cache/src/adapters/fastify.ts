@@ -7,7 +7,7 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CacheError } from '../errors.ts';
-import type { Outcome } from '../answer/flight.ts';
+import type { Outcome } from '../answer/answer-options.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
@@ -23,10 +23,10 @@ import {
   type RouteDefaults,
 } from '../route/cached-route.ts';
 import { EarlyAnswers } from '../route/early.ts';
-import { engineAnswersOf } from '../route/engine-shelf.ts';
+import { engineAnswersOf } from '../route/engine-store.ts';
 import { hooksOf } from '../route/fastify-hooks.ts';
 import { fastifyResponses } from '../route/fastify-responses.ts';
-import { shadow } from '../route/own-methods.ts';
+import { overrideMethods } from '../route/override-methods.ts';
 import {
   engineOffers,
   hookObstacle,
@@ -34,9 +34,9 @@ import {
   refuseGuards,
   requireTags,
   type Placement,
-} from '../route/place.ts';
+} from '../route/hit-placement.ts';
 import { keyOf } from '../route/key-parts.ts';
-import { produce } from '../route/produce.ts';
+import { produce } from '../route/run-handler.ts';
 import { forgetRefused } from '../route/refused-response.ts';
 import { renewalOf, renewalOptions } from '../route/renewal.ts';
 import { requestKey } from '../route/request-key.ts';
@@ -63,7 +63,7 @@ type OnRequest = (
   done: (error?: Error) => void,
 ) => void;
 
-/** A route as `onRoute` gets it, and what answers it early. */
+/** A route as passed to `onRoute`, with the hook that serves its hits early. */
 interface Placed {
   readonly instance: FastifyInstance;
   readonly options: RouteOptions;
@@ -104,12 +104,12 @@ const plugin: FastifyPluginAsync<FastifyCacheOptions> = async (app, options) => 
     placed.push({ instance: this, options: added, route, hook, early });
   });
 
-  // Not before: plugins add hooks until then.
+  // Not earlier, because plugins add hooks until then.
   app.addHook('onReady', async () => {
     for (const each of placed) {
       const placement = place(app, each, log.warn);
       each.early.isOff = placement.at === 'handler';
-      // Fastify makes the HEAD route of a GET route by itself.
+      // Fastify itself adds the HEAD route of a GET route.
       if (each.options.method !== 'HEAD') log.info(placeLine(each.route, placement));
     }
   });
@@ -137,7 +137,7 @@ interface Log {
   warn(line: string): void;
 }
 
-/* A Fastify that is given no logger has one that is silent. */
+/* Without a configured logger, Fastify has a silent one. */
 function logOf(app: FastifyInstance, { logger }: JsonCache): Log {
   const isFastifys = isEnabled(app, 'warn') !== undefined;
   return {
@@ -161,7 +161,7 @@ function routeOf(
   }
   const route = cachedRoute(name, policy, app);
   requireTags(route);
-  // Several routes of one URL.
+  // Constraints allow several routes for one URL.
   const version = constraints === undefined ? [] : Object.entries(constraints).flat();
   return version.length === 0 ? route : { ...route, version: keyOf(...version.map(String)) };
 }
@@ -194,20 +194,20 @@ function place(
   return { at: 'engine', reason: undefined };
 }
 
-/* Unless the engine has been told how. */
+/* False if the engine writes the log lines of its responses. */
 function logsItself(app: FastifyInstance): boolean {
   if (engineAnswersOf(app.server)?.lines !== undefined) return false;
   return isEnabled(app, 'info') === true && app.initialConfig.disableRequestLogging !== true;
 }
 
-/** Whether a level of the logger is on; undefined if there is none. */
+/** Returns true if a level of the logger is enabled; undefined without a configured logger. */
 function isEnabled({ log }: FastifyInstance, level: string): boolean | undefined {
   return (log as { isLevelEnabled?(level: string): boolean }).isLevelEnabled?.(level);
 }
 
 type Handler = (this: FastifyInstance, request: FastifyRequest, reply: FastifyReply) => unknown;
 
-/** Answers from the cache, and otherwise keeps what `handler` returns or sends. */
+/** Responds from the cache, and otherwise keeps what `handler` returns or sends. */
 function cachedHandler(route: CachedRoute, handler: Handler): Handler {
   return function (request, reply) {
     const isRead = request.method === 'GET' || request.method === 'HEAD';
@@ -219,10 +219,10 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
     }
     const exchange = { route, request: request as CacheRequest, key, responses, response: reply };
     let isOwn = false;
-    let giveBackSend = (): void => {};
+    let restoreSend = (): void => {};
     const run = (): Promise<unknown> => {
-      const { result, giveBack } = resultOf(() => handler.call(this, request, reply), reply);
-      giveBackSend = giveBack;
+      const { result, restore } = resultOf(() => handler.call(this, request, reply), reply);
+      restoreSend = restore;
       return result;
     };
     const make = (): Promise<unknown> => {
@@ -239,7 +239,7 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
         isAbandoned: () => responses.isGone(reply),
       });
     const toSend = (made: Outcome): unknown => {
-      giveBackSend();
+      restoreSend();
       if (made instanceof Unshared) {
         if (route.headers.has('x-cache') && !reply.sent) reply.header('x-cache', 'MISS');
         return made.value;
@@ -251,22 +251,22 @@ function cachedHandler(route: CachedRoute, handler: Handler): Handler {
     };
     if (!(outcome instanceof Promise)) return toSend(outcome) ?? reply.send();
     return outcome.then(toSend, (error: unknown) => {
-      giveBackSend();
+      restoreSend();
       throw error;
     });
   };
 }
 
 /**
- * What the handler returns, or sends: it is sent later, with the others who wait for it, once `giveBack` has given back
- * the `send` of the reply.
+ * Captures what the handler returns or sends: it is sent later, together with the responses that wait for it, once
+ * `restore` has restored the `send` of the reply.
  */
 function resultOf(
   run: () => unknown,
   reply: FastifyReply,
-): { result: Promise<unknown>; giveBack: () => void } {
+): { result: Promise<unknown>; restore: () => void } {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-  const giveBack = shadow(reply, {
+  const restore = overrideMethods(reply, {
     send(payload: unknown): FastifyReply {
       if (payload instanceof Error) reject(payload);
       else resolve(payload);
@@ -277,19 +277,19 @@ function resultOf(
   try {
     const result = run();
     if (result instanceof Promise)
-      // A promise of the reply itself settles once that is sent.
+      // A promise of the reply itself settles once the reply is sent.
       result.then((value: unknown) => isReply(value) || resolve(value), reject);
     else if (result !== undefined && !isReply(result)) resolve(result);
     else if (reply.sent) resolve(undefined);
-    // It has yet to send; or it ends the response without Fastify.
+    // The handler sends later, or ends the response without Fastify.
     else reply.raw.once('close', () => resolve(undefined));
   } catch (error) {
     reject(error as Error);
   }
-  return { result: promise, giveBack: () => giveBack('send') };
+  return { result: promise, restore: () => restore('send') };
 }
 
-/* What the client did wrong is an answer; what fails is not. */
+/* An error of the client is a valid response; any other failure is an outage. */
 function isOutage(error: unknown): boolean {
   const { statusCode, status } = (error ?? {}) as { statusCode?: unknown; status?: unknown };
   return !(Number(statusCode ?? status) < 500);

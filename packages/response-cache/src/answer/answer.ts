@@ -1,12 +1,12 @@
-/** What is known about a response besides its text. */
+/** The facts of a response besides its text. */
 export interface AnswerFacts {
   /** The `head` from the producer; empty if it gave none. */
   readonly head: string;
   /** When it was made, in milliseconds since 1970. */
   readonly madeAt: number;
-  /** How long it is fresh from then on, in milliseconds. */
+  /** Time it stays fresh from `madeAt` on, in milliseconds. */
   readonly freshMs: number;
-  /** How long its production took, in milliseconds. */
+  /** Duration of the producer's run, in milliseconds. */
   readonly costMs: number;
   readonly tags: readonly string[];
   /** The versions of its tags when it was made: a tag with another version now has been invalidated since. */
@@ -28,9 +28,9 @@ export class Answer implements AnswerFacts {
   readonly seal: string;
   /** The epoch of the tags in which it was last found current. @internal */
   currentIn: number | undefined;
-  /** Whether one of its tags was invalidated softly since it was made. @internal */
+  /** True once one of its tags was invalidated softly. @internal */
   isOutdated: boolean;
-  /** Whether its head can be given to a response, which is found out once. @internal */
+  /** True once its head was found to be valid. @internal */
   isHeadWhole: boolean;
   /** The list of tags that it was last found to have. @internal */
   hasTagsOf: readonly string[] | undefined;
@@ -55,11 +55,11 @@ export class Answer implements AnswerFacts {
 export interface SharedDetails {
   /**
    * The part of the response besides its text, such as status and headers, in one line of text. It is stored with the
-   * text, and everyone gets an {@link Answer} with both.
+   * text, and every caller gets an {@link Answer} with both.
    */
   head?: string | undefined;
   /**
-   * How long this response is valid, in milliseconds; with 0 it goes to the waiting callers and is not stored.
+   * Lifetime of this response in milliseconds; with 0 it goes to the waiting callers and is not stored.
    * @default the `ttl` of the call
    */
   ttl?: number | undefined;

@@ -1,16 +1,18 @@
+import type { Answer } from './answer.ts';
+
 /*
- * A response with `stale` has two names for each of its tags. `invalidate` gives both a new version, and with `soft` the first
- * one alone: the response is then outdated, and may be sent within `stale`. What has the first name alone is gone by both.
+ * A response with `stale` has two names for each of its tags. `invalidate` gives both a new version, with `soft` only the first:
+ * the response is then outdated, and may be sent within `stale`. Either one removes a response that has only the first name.
  */
 const hardSuffix = ':redline-hard';
 
-/** The name that only an invalidation without `soft` changes. */
+/** Returns the name whose version only an invalidation without `soft` changes. */
 export function hardNameOf(tag: string): string {
   return tag + hardSuffix;
 }
 
-/** Whether a response with these versions may still be sent; `'softly'` if only within `stale`. */
-export function compareVersions(
+/** Returns true if a response with these versions may still be sent; `'softly'` if only within `stale`. */
+function compareVersions(
   tags: readonly string[],
   versions: readonly number[],
   now: readonly (number | undefined)[],
@@ -23,4 +25,11 @@ export function compareVersions(
     isSame = 'softly';
   }
   return isSame;
+}
+
+/** Returns true if no tag of `found` was invalidated since it was made; after a soft invalidation, marks `found` as outdated. */
+export function areVersionsOf(found: Answer, now: readonly (number | undefined)[]): boolean {
+  const isSame = compareVersions(found.tags, found.versions, now);
+  if (isSame === 'softly') found.isOutdated = true;
+  return isSame !== false;
 }

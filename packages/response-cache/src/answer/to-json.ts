@@ -1,7 +1,7 @@
 import { CacheError } from '../errors.ts';
 
 /**
- * The JSON of what a producer returned.
+ * Returns the JSON of a producer's result.
  * @throws {CacheError} ERR_REDLINE_CACHE_NOT_JSON
  */
 export function toJson(
@@ -32,7 +32,7 @@ function notJson(name: string, what: string, cause?: unknown): CacheError {
   );
 }
 
-/** What `value` is, where a cache of JSON has no use for it. */
+/** Names the kind of a value that cannot be cached as JSON; undefined for any other value. */
 export function kindThatIsNotJson(value: unknown): string | undefined {
   switch (typeof value) {
     case 'undefined':
@@ -56,7 +56,7 @@ function kindOfObject(value: object): string | undefined {
   if (Buffer.isBuffer(value)) return 'a Buffer';
   if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer)
     return `a ${value.constructor.name}`;
-  // By shape: streams come from several libraries, and StreamableFile and Response from several copies of one.
+  // Recognised by shape: streams come from several libraries, and StreamableFile and Response from several copies of one.
   const streams = ['pipe', 'getReader', 'getStream', 'arrayBuffer', Symbol.asyncIterator] as const;
   const isStream = streams.some(
     (name) => typeof (value as Record<PropertyKey, unknown>)[name] === 'function',

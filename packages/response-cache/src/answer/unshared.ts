@@ -1,6 +1,6 @@
 /** The result of {@link unshared}: a response for one caller only. */
 export class Unshared {
-  /** What the producer returned, untouched. */
+  /** The value that the producer returned, unchanged. */
   readonly value: unknown;
 
   constructor(value: unknown) {

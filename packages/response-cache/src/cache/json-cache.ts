@@ -1,30 +1,30 @@
 import { Answer, Shared, shared } from '../answer/answer.ts';
-import { Answers, type Peeked } from './answers.ts';
+import { ReadThrough, type Peeked } from './read-through.ts';
 import { hardNameOf } from '../answer/tag-names.ts';
 import { aBoolean, checkTags, checkValues } from '../validate/check-values.ts';
 import type { Drops } from '../store/drops.ts';
 import { CacheError } from '../errors.ts';
-import { tell } from '../counts/events.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/flight.ts';
+import { publishEvent } from '../counts/events.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
 import type { JsonStore } from '../store/json-store.ts';
-import { Keeper } from './keeper.ts';
+import { StoreWriter } from './store-writer.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import type { CacheLogger } from '../outages/logger.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { keysToPurge, type PurgeOf } from './purge.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
-import { Productions } from './productions.ts';
+import { SingleFlight } from './single-flight.ts';
 import { Renewals } from './renewals.ts';
 import { zeroCounters, type Count, type Counters, type JsonCacheStats } from '../counts/stats.ts';
-import { seal } from '../answer/seal.ts';
+import { encodeEntry } from '../answer/entry-format.ts';
 import { StoreHealth } from '../outages/store-health.ts';
 import { Unshared } from '../answer/unshared.ts';
 
 const noOptions: AnswerOptions = {};
-/* A key for each user would fill the log. */
+/* Max keys whose failed renewals are logged: a key for each user would fill the log. */
 const maxFailing = 20;
 
-/** How a value of {@link JsonCache.set} is kept. */
+/** Options of {@link JsonCache.set}. */
 export interface SetOptions {
   /** @default the `ttl` of the cache */
   ttl?: number;
@@ -32,10 +32,10 @@ export interface SetOptions {
   tags?: readonly string[];
 }
 
-/** How tags are invalidated. */
+/** Options of {@link JsonCache.invalidate}. */
 export interface InvalidateOptions {
   /**
-   * Responses with `stale` count as past their `ttl`, in place of gone: they are sent until there is a new one, within `stale`.
+   * Responses with `stale` count as past their `ttl` instead of deleted: they are sent until a new one is made, within `stale`.
    * @default false
    */
   soft?: boolean;
@@ -44,8 +44,8 @@ export interface InvalidateOptions {
 /**
  * Keeps responses as the JSON text that is sent: a hit is neither parsed nor serialised.
  *
- * - Callers that miss under one key at the same time share one production.
- * - A store that is down or hangs fails no response: producers run, still once per key, until it responds again.
+ * - Callers that miss under one key at the same time share one run of the producer.
+ * - A store that is down or hangs never fails a response: producers run, still once per key, until it responds again.
  *
  * @example
  * ```ts
@@ -63,8 +63,8 @@ export class JsonCache {
   readonly #keyPrefix: string;
   readonly #health: StoreHealth;
   readonly #counters: Counters = zeroCounters();
-  readonly #productions: Productions;
-  readonly #answers: Answers;
+  readonly #singleFlight: SingleFlight;
+  readonly #readThrough: ReadThrough;
 
   /** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
   constructor(options: JsonCacheOptions = {}) {
@@ -78,20 +78,20 @@ export class JsonCache {
     store.watchFaults?.((fault) => this.#health.warn(`The store of the JSON cache: ${fault}`));
     const count: Count = (what, key) => {
       this.#counters[what] += 1;
-      tell(what, name, key);
+      publishEvent(what, name, key);
     };
     const [health, tally] = [this.#health, { counters: this.#counters, count }];
-    const keeper = new Keeper(store, health, tally.counters);
-    this.#productions = new Productions(keeper, health, tally, { ttl, keyPrefix });
+    const writer = new StoreWriter(store, health, tally.counters);
+    this.#singleFlight = new SingleFlight(writer, health, tally, { ttl, keyPrefix });
     const failing = new Set<string>();
-    const renewals = new Renewals(store, health, this.#productions, (key, error) => {
-      // The first for each key: callers meet the failure itself once the old value is too old.
+    const renewals = new Renewals(store, health, this.#singleFlight, (key, error) => {
+      // Only the first failure of each key is logged: callers get the error itself once the old value is too old.
       if (failing.has(key) || failing.size === maxFailing) return;
       failing.add(key);
       const reason = error instanceof Error ? error.message : String(error);
       health.warn(`The renewal of "${key}" behind its responses failed: ${reason}`);
     });
-    this.#answers = new Answers(store, health, tally, this.#productions, renewals);
+    this.#readThrough = new ReadThrough(store, health, tally, this.#singleFlight, renewals);
   }
 
   /** Live counters: copy them to compare. */
@@ -104,17 +104,17 @@ export class JsonCache {
     return this.#health.isDown;
   }
 
-  /** How often the store emptied its part in this process, because the connection that reports changes was lost. */
+  /** Number of times the store emptied its part in this process because the connection that reports changes was lost. */
   get memoryLosses(): number {
     return this.#store.drops?.losses ?? 0;
   }
 
-  /** Whether the store has tags. */
+  /** True if the store has tags. */
   get hasTags(): boolean {
     return this.#store.tags !== undefined;
   }
 
-  /** How the store tells what no longer holds, by the keys of this cache; undefined where it does not. */
+  /** Reports of the store about dropped values, by the keys of this cache; undefined if the store does not report them. */
   get drops(): Drops | undefined {
     const { drops } = this.#store;
     if (drops === undefined) return undefined;
@@ -128,38 +128,38 @@ export class JsonCache {
   }
 
   /**
-   * The JSON under `key`, from the store or otherwise from `produce`: a string if the store responds synchronously,
-   * otherwise a promise. An {@link Unshared} is the value that `produce` returned to this very call through `unshared`;
-   * an {@link Answer} says more: its head, its tags, when it was made.
+   * Returns the JSON under `key`, from the store or otherwise from `produce`: a string if the store responds
+   * synchronously, otherwise a promise. An {@link Unshared} is the value that `produce` returned to this very call
+   * through `unshared`; an {@link Answer} adds its head, its tags and the time it was made.
    *
-   * What `produce` throws reaches its own caller, and nothing is stored. Those who waited for it share one more run,
-   * and what that one throws. What a producer returns must be JSON: `null` is, `undefined`, strings, bytes and streams
-   * are not (ERR_REDLINE_CACHE_NOT_JSON).
+   * An error thrown by `produce` reaches its own caller, and nothing is stored. The callers that waited for it share one
+   * more run, and its error. A producer must return JSON: `null` is, `undefined`, strings, bytes and streams are not
+   * (ERR_REDLINE_CACHE_NOT_JSON).
    */
   answer(
     key: string,
     produce: Producer,
     options: AnswerOptions = noOptions,
   ): Kept | Promise<Outcome> {
-    return this.#answers.answer(this.#keyPrefix + key, produce, options);
+    return this.#readThrough.answer(this.#keyPrefix + key, produce, options);
   }
 
   /**
-   * The response under `key` if it may be sent now; undefined if it has to be produced, `due` if it should be produced
-   * early: call `answer` for both. A string or an {@link Answer} if the store responds synchronously, otherwise a
-   * promise, which never rejects.
+   * Returns the response under `key` if it may be sent now; undefined if it has to be produced, `due` if it should be
+   * produced early: call `answer` for both. A string or an {@link Answer} if the store responds synchronously, otherwise
+   * a promise, which never rejects.
    */
   peek(key: string, options: AnswerOptions = noOptions): Peeked | Promise<Peeked> {
-    return this.#answers.peek(this.#keyPrefix + key, options);
+    return this.#readThrough.peek(this.#keyPrefix + key, options);
   }
 
-  /** The value under `key`, parsed; undefined if there is none, or the store is down. */
+  /** Returns the parsed value under `key`; undefined if it is missing or the store is down. */
   async get<T>(key: string): Promise<T | undefined> {
-    const kept = await this.#answers.find(this.#keyPrefix + key);
+    const kept = await this.#readThrough.find(this.#keyPrefix + key);
     return kept === undefined ? undefined : (JSON.parse(textOf(kept)) as T);
   }
 
-  /** The values under several keys, each as from `get`. */
+  /** Returns the values under several keys, each as from `get`. */
   getMany<T>(keys: readonly string[]): Promise<(T | undefined)[]> {
     return Promise.all(keys.map((key) => this.get<T>(key)));
   }
@@ -177,7 +177,7 @@ export class JsonCache {
     const json = jsonOf(value, key);
     const fullKey = this.#keyPrefix + key;
     if (tags.length > 0 && this.#store.tags === undefined) throw lacks('tags', 'set');
-    this.#productions.forget(fullKey);
+    this.#singleFlight.forget(fullKey);
     await this.#reach(key, 'set', async () => {
       const named = tags.map((tag) => this.#keyPrefix + tag);
       const versions = named.length === 0 ? [] : await this.#store.tags!.open(named);
@@ -190,13 +190,13 @@ export class JsonCache {
         versions,
       };
       const kept = named.length === 0 ? json : new Answer(json, facts, 'made');
-      await this.#store.set(fullKey, seal(kept), ttl);
+      await this.#store.set(fullKey, encodeEntry(kept), ttl);
     });
     this.#counters.stores += 1;
   }
 
   /**
-   * The value under `key`, parsed, otherwise the result of `produce`, which is stored: one run for simultaneous
+   * Returns the parsed value under `key`, otherwise the result of `produce`, which is stored: one run for simultaneous
    * callers.
    *
    * @throws what `produce` throws; {CacheError} ERR_REDLINE_CACHE_NOT_JSON if it returns `undefined`.
@@ -230,16 +230,16 @@ export class JsonCache {
    */
   async delete(key: string): Promise<void> {
     const fullKey = this.#keyPrefix + key;
-    this.#productions.forget(fullKey);
+    this.#singleFlight.forget(fullKey);
     await this.#reach(key, 'deleted', () => this.#store.delete(fullKey));
-    tell('drop', this.name, fullKey);
+    publishEvent('drop', this.name, fullKey);
   }
 
   /**
    * Deletes every response that has one of `tags`, in every process that shares the store. The cost does not depend on
    * their number. Responses being produced now are not stored either, in any process.
    *
-   * With `soft` what is kept with `stale` is outdated instead: it is sent within `stale` until there is a new one.
+   * With `soft`, responses kept with `stale` become outdated instead: they are sent within `stale` until a new one is made.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_STORE_DOWN, as `delete`; ERR_REDLINE_CACHE_OPTION: the store has no tags.
    */
@@ -254,37 +254,37 @@ export class JsonCache {
     const list = options.soft === true ? named : [...named, ...named.map(hardNameOf)];
     const { tags: versions } = this.#store;
     if (versions === undefined) throw lacks('tags', 'invalidate');
-    this.#productions.forgetTagged(new Set(typeof tags === 'string' ? [tags] : tags));
+    this.#singleFlight.forgetTagged(new Set(typeof tags === 'string' ? [tags] : tags));
     const names = named.join(', ');
     await this.#reach(names, 'invalidated', () => versions.invalidate(list));
-    tell('drop', this.name, names);
+    publishEvent('drop', this.name, names);
   }
 
   /**
-   * Deletes the responses of routes to a URL, or to all that begin alike: for every host, caller and `vary`. It looks at all keys
-   * of the store, as `clear` does: tags cost less where it is done often. Routes with a `key` of their own have no URL.
+   * Deletes the responses of routes to a URL, or to all URLs with a prefix, for every host, caller and `vary`. It scans all keys
+   * of the store, as `clear` does: for frequent use, tags cost less. Routes with a `key` of their own have no URL.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `purge`; ERR_REDLINE_CACHE_STORE_DOWN, as `clear`.
    */
   async purge(of: PurgeOf): Promise<void> {
     const isMeant = keysToPurge(of, this.#keyPrefix);
-    this.#productions.forgetWhere(isMeant);
+    this.#singleFlight.forgetWhere(isMeant);
     const { purge } = this.#store;
     if (purge === undefined) throw lacks('purge()', 'purge');
     const what = 'url' in of ? of.url : `${of.prefix}*`;
     await this.#scan(what, 'purged', () => purge.call(this.#store, this.#keyPrefix, isMeant));
-    // What was about to be stored meanwhile.
-    this.#productions.forgetWhere(isMeant);
+    // Again, for responses that were about to be stored meanwhile.
+    this.#singleFlight.forgetWhere(isMeant);
   }
 
   /**
-   * Deletes everything under the `keyPrefix` of this cache. In Redis that scans all its keys.
+   * Deletes everything under the `keyPrefix` of this cache. In Redis this scans all keys.
    *
    * @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the store has no `clear`; ERR_REDLINE_CACHE_STORE_DOWN: the store is
    * down or hangs, and some responses may be left.
    */
   async clear(): Promise<void> {
-    this.#productions.forgetAll();
+    this.#singleFlight.forgetAll();
     const { clear } = this.#store;
     if (clear === undefined) throw lacks('clear()', 'clear');
     await this.#scan(`${this.#keyPrefix}*`, 'cleared', () =>
@@ -297,13 +297,13 @@ export class JsonCache {
     this.#counters.engineKept += 1;
   }
 
-  /** Stops watching the store, and closes what the store itself has opened. Its client stays open: you close it. */
+  /** Stops watching the store, and closes the connections that the store itself opened. Its client stays open: you close it. */
   close(): void {
     this.#health.close();
     this.#store.close?.();
   }
 
-  /** Has the store do what takes as long as it has keys. */
+  /** Runs a store operation whose duration grows with the number of keys. */
   async #scan(what: string, done: string, act: () => void | Promise<unknown>): Promise<void> {
     if (this.#health.isDown) throw notDone(what, done);
     try {
@@ -312,10 +312,10 @@ export class JsonCache {
     } catch (error) {
       throw notDone(what, done, error);
     }
-    tell('drop', this.name, what);
+    publishEvent('drop', this.name, what);
   }
 
-  /** Has the store do what must not be lost. */
+  /** Runs a store operation that must not be lost. */
   async #reach(what: string, done: string, act: () => void | Promise<unknown>): Promise<void> {
     if (this.#health.isDown) throw notDone(what, done);
     try {

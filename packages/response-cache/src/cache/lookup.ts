@@ -1,12 +1,12 @@
 import type { PendingCall } from '../outages/deadline-queue.ts';
-import type { AnswerOptions, Outcome, Producer } from '../answer/flight.ts';
+import type { AnswerOptions, Outcome, Producer } from '../answer/answer-options.ts';
 
-/** What a lookup that nobody waits for any longer resolves with: its caller goes on in a context of its own. */
+/** Result of a lookup that was given up: its caller goes on in its own context. */
 export const givenUp: unique symbol = Symbol('given up');
 
 /**
- * One caller's question to the store. Lookups are not shared, as productions are: a caller after a change must not be
- * given what another asked for before it.
+ * One caller's read of the store. Unlike runs of a producer, lookups are not shared: a caller that arrives after a change must
+ * not get a value that another caller requested before it.
  */
 export class Lookup implements PendingCall {
   readonly key: string;

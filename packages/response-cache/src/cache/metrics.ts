@@ -17,7 +17,7 @@ const help: Readonly<Record<keyof JsonCacheStats, string>> = {
 
 const counters = Object.entries(help).map(([field, description]) => ({
   field: field as keyof JsonCacheStats,
-  // As Prometheus wants names: with underscores.
+  // Prometheus names have underscores.
   snake: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   description,
 }));
@@ -25,7 +25,7 @@ const lossesHelp =
   'Times the part in this process was emptied, because the connection for invalidations was lost.';
 const downHelp = '1 during an outage of the store.';
 
-/** The counters of caches in the text format of Prometheus, labelled by the `name` of each. */
+/** Returns the counters of caches in the text format of Prometheus, labelled by the `name` of each. */
 export function prometheusMetrics(caches: Iterable<JsonCache>): string {
   const all = [...caches];
   const lines = (
@@ -61,7 +61,7 @@ interface ObservableResult {
   observe(value: number, attributes: { cache: string }): void;
 }
 
-/** The part of a meter of OpenTelemetry that is used. */
+/** The part of an OpenTelemetry meter that is used. */
 export interface CacheMeter {
   createObservableCounter(name: string, options: { description: string }): Observable;
   createObservableGauge(name: string, options: { description: string }): Observable;

@@ -13,23 +13,23 @@ export interface JsonCacheOptions {
    */
   name?: string;
   /**
-   * Where values are kept.
+   * Store of the values.
    * @default memoryStore()
    */
   store?: JsonStore;
   /**
-   * How long a response is valid, in milliseconds, unless the call sets it.
+   * Lifetime of a response in milliseconds, unless the call sets it.
    * @default 5_000
    */
   ttl?: number;
   /**
-   * Put before every key, for instance the name and version of the app when several share a store.
+   * Prefix of every key, for instance the name and version of the app when several share a store.
    * @default ''
    */
   keyPrefix?: string;
   /**
-   * How long a store may take, in milliseconds. After that it counts as down, and responses come from their producers
-   * until it responds again.
+   * Time limit of a call to the store, in milliseconds. After that the store counts as down, and responses come from
+   * their producers until it responds again.
    * @default 250
    */
   timeoutMs?: number;

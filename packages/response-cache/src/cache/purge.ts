@@ -5,11 +5,11 @@ import { refuseUnknown } from '../validate/known-options.ts';
 export type PurgeOf =
   /** The URL from its first slash on, with its query string as requested. */
   | { readonly url: string }
-  /** All URLs that begin so. */
+  /** All URLs that begin with this. */
   | { readonly prefix: string };
 
 /**
- * Recognises the keys of the responses to some URLs.
+ * Returns a predicate for the keys of the responses to the given URLs.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */
@@ -26,14 +26,14 @@ export function keysToPurge(of: PurgeOf, keyPrefix: string): (key: string) => bo
   };
 }
 
-/** The URL in the key of a route; undefined for any other key. */
+/** Returns the URL in the key of a route; undefined for any other key. */
 function urlOf(key: string): string | undefined {
   const parts = partsOf(key);
   if (parts?.[0] === 'HEAD' && parts.length === 2) return urlOf(parts[1] ?? '');
   return parts?.[0] === 'url' ? parts.at(-1) : undefined;
 }
 
-/** As `keyOf` has joined them; undefined for a text that it has not made. */
+/** Splits a key into the parts that `keyOf` joined; undefined for a text that it has not made. */
 function partsOf(key: string): (string | undefined)[] | undefined {
   const parts: (string | undefined)[] = [];
   for (let at = 0; at < key.length;) {

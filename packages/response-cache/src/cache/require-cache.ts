@@ -3,7 +3,7 @@ import { CacheError } from '../errors.ts';
 import type { JsonCache } from './json-cache.ts';
 
 /**
- * Known by its methods: another copy of the package may have made it.
+ * Recognises a JsonCache by its methods, because another copy of the package may have made it.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

@@ -12,15 +12,15 @@ const channels: Readonly<Record<CacheEvent, Channel>> = {
   recovery: channel('redline:response-cache:recovery'),
 };
 
-/** The message to subscribers of the channels of node:diagnostics_channel. */
+/** The message to subscribers of the node:diagnostics_channel channels. */
 export interface CacheMessage {
   /** The `name` of the cache. */
   readonly cache: string;
-  /** The key; the tags of an invalidation, with commas; the reason of an outage; how long it took. */
+  /** The key; the comma-separated tags of an invalidation; the reason of an outage; its duration. */
   readonly about: string;
 }
 
-export function tell(event: CacheEvent, cache: string, about: string): void {
+export function publishEvent(event: CacheEvent, cache: string, about: string): void {
   const to = channels[event];
   if (to.hasSubscribers) to.publish({ cache, about } satisfies CacheMessage);
 }

@@ -24,13 +24,13 @@ export interface JsonCacheStats {
   readonly stores: number;
   /** Writes the store refused: of values, deletions and invalidations. */
   readonly storeErrors: number;
-  /** Responses that the HTTP engine keeps since: it counts their hits itself. */
+  /** Responses that were given to the HTTP engine to keep: it counts their hits itself. */
   readonly engineKept: number;
 }
 
 export type Counters = { -readonly [name in keyof JsonCacheStats]: number };
 
-/** The counters of a cache, and what counts an outcome. */
+/** The counters of a cache, and the function that counts an outcome. */
 export interface Tally {
   readonly counters: Counters;
   readonly count: Count;

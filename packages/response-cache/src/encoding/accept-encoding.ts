@@ -3,7 +3,7 @@ export type Encoding = 'br' | 'zstd' | 'gzip';
 
 const maxRemembered = 256;
 
-/* RFC 9110, section 12.4.2. An element with anything else is passed over. */
+/* RFC 9110, section 12.4.2. An element with any other weight is ignored. */
 const weight = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 const token = /^[\w!#$%&'*+.^`|~-]+$/;
 
@@ -13,12 +13,12 @@ export class AcceptEncoding {
   /* Clients send few different values. */
   readonly #chosen = new Map<string, Encoding | undefined>();
 
-  /** @param encodings those that there are, the preferred one first */
+  /** @param encodings the available ones, the preferred one first */
   constructor(encodings: readonly Encoding[]) {
     this.#encodings = encodings;
   }
 
-  /** Undefined for no coding: also where the client refuses that, and accepts none of the others. */
+  /** Returns undefined for no coding, even if the client refuses that and accepts none of the others. */
   choose(header: string | undefined): Encoding | undefined {
     if (header === undefined) return undefined;
     const known = this.#chosen.get(header);
@@ -30,7 +30,7 @@ export class AcceptEncoding {
   }
 }
 
-/** The coding with the greatest weight; of several the first of `encodings`. */
+/** Returns the coding with the greatest weight; of several, the first in `encodings`. */
 export function chooseEncoding(
   header: string,
   encodings: readonly Encoding[],
@@ -47,7 +47,7 @@ export function chooseEncoding(
   return chosen;
 }
 
-/* The last of several elements of one name counts. */
+/* Of several elements with one name, the last one counts. */
 function weightsOf(header: string): Map<string, number> {
   const weights = new Map<string, number>();
   for (const element of header.split(',')) {

@@ -6,26 +6,26 @@ export interface Job {
   readonly text: string;
   readonly encoding: Encoding;
   readonly level: number;
-  /** Is given undefined where that failed. */
+  /** Called with undefined if the compression failed. */
   done(bytes: Buffer | undefined): void;
 }
 
-/* What waits is kept in memory. A text that finds no room is compressed for a later request. */
+/* Waiting texts are kept in memory. If the queue is full, a text is compressed for a later request instead. */
 const maxWaiting = 256;
 
 /**
- * Compresses texts in libuv's pool, one at a time in the whole process: its four threads also do files, DNS and hashes for
+ * Compresses texts in libuv's pool, one at a time in the whole process: its four threads also serve files, DNS and hashes of
  * the app.
  */
 class Compressor {
   readonly #waiting: Job[] = [];
   #isRunning = false;
 
-  /** @returns false when the queue is full */
+  /** @returns false if the queue is full */
   add(job: Job): boolean {
     if (this.#waiting.length >= maxWaiting) return false;
     this.#waiting.push(job);
-    // Behind the response that asks for it: to begin takes the main thread some 50 µs.
+    // After the response that asks for it: starting takes about 50 µs of the main thread.
     if (!this.#isRunning) this.#runLater();
     return true;
   }
@@ -70,7 +70,7 @@ function compress({ text, encoding, level }: Job, done: (bytes: Buffer | undefin
   }
 }
 
-/* What zlib makes is a part of a piece of memory of 16 KiB. */
+/* Copies the result of zlib, which is a slice of a 16 KiB block of memory. */
 function exactly(made: Buffer): Buffer {
   const exact = Buffer.allocUnsafeSlow(made.length);
   made.copy(exact);

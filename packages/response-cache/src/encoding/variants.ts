@@ -1,15 +1,15 @@
 import type { Answer } from '../answer/answer.ts';
-import { Shelf } from '../store/shelf.ts';
+import { LruMap } from '../store/lru-map.ts';
 import type { Encoding } from './accept-encoding.ts';
 import type { Compression } from './compress-options.ts';
 import { compressor } from './compressor.ts';
 
-/** Compressed bytes; `'due'` while they are made, `'none'` where the text itself is to be sent. */
+/** Compressed bytes; `'due'` while they are made, `'none'` if the text itself is sent. */
 export type Variant = Buffer | 'due' | 'none';
 
 /** The variants of one kept response. */
 interface Variants {
-  /** That of the response: a later one under the same key has another. */
+  /** The seal of the response: a later one under the same key has a different seal. */
   readonly seal: string;
   readonly br: Variant | undefined;
   readonly zstd: Variant | undefined;
@@ -17,30 +17,30 @@ interface Variants {
 }
 
 const maxBytes = 64 * 1024 * 1024;
-/* Of the objects around the bytes. */
+/* Bytes of the objects around the data. */
 const overhead = 512;
 
 /** The compressed variants of the responses of one cache, in this process. */
-export class VariantShelf {
-  readonly #shelf = new Shelf<Variants>({ maxEntries: Infinity, maxSize: maxBytes });
+export class VariantCache {
+  readonly #variants = new LruMap<Variants>({ maxEntries: Infinity, maxSize: maxBytes });
 
-  /** The bytes of a variant. Without any the text is sent, and the bytes are made for later requests. */
+  /** Returns the bytes of a variant. If undefined, the text is sent, and the bytes are made for later requests. */
   get(
     key: string,
     answer: Answer,
     encoding: Encoding,
     compression: Compression,
   ): Buffer | undefined {
-    const known = this.#shelf.get(key);
+    const known = this.#variants.get(key);
     const variants = known?.seal === answer.seal ? known : undefined;
     const variant = variants?.[encoding];
     if (variant === undefined) this.#make(key, answer, encoding, compression, variants);
     return typeof variant === 'object' ? variant : undefined;
   }
 
-  /** What there is of a variant; undefined where nobody has asked for it. */
+  /** Returns the state of a variant; undefined if it was never requested. */
   state(key: string, { seal }: Answer, encoding: Encoding): Variant | undefined {
-    const known = this.#shelf.get(key);
+    const known = this.#variants.get(key);
     return known?.seal === seal ? known[encoding] : undefined;
   }
 
@@ -54,7 +54,7 @@ export class VariantShelf {
     const { json: text, seal, freshMs } = answer;
     const before = variants ?? { seal, br: undefined, zstd: undefined, gzip: undefined };
     const done = (bytes: Buffer | undefined): void => {
-      const now = this.#shelf.get(key);
+      const now = this.#variants.get(key);
       if (now?.seal !== seal) return;
       const isSmaller = bytes !== undefined && bytes.length < Buffer.byteLength(text);
       this.#put(key, { ...now, [encoding]: isSmaller ? bytes : 'none' }, freshMs);
@@ -67,6 +67,6 @@ export class VariantShelf {
     let size = overhead + key.length;
     for (const each of [variants.br, variants.zstd, variants.gzip])
       if (typeof each === 'object') size += each.length;
-    this.#shelf.put(key, variants, ttl, size);
+    this.#variants.put(key, variants, ttl, size);
   }
 }

@@ -1,14 +1,13 @@
-/** A call to the store that was not answered yet. */
+/** A call to the store that has no response yet. */
 export interface PendingCall {
   readonly key: string;
-  /** When it was made, on the clock of `performance.now()`. */
+  /** Time of the call, on the clock of `performance.now()`. */
   issuedAt: number;
   isSettled: boolean;
   /** True once it was given a second deadline. */
   wasExtended: boolean;
-  /** Next call in the queue. */
   next: PendingCall | undefined;
-  /** Called when nobody waits for the answer any longer. */
+  /** Called when the response is no longer waited for. */
   giveUp(): void;
 }
 
@@ -36,19 +35,19 @@ export class DeadlineQueue {
     if (this.#timer === undefined) this.#arm(call.issuedAt);
   }
 
-  /** Answers come in the order of the calls, so this mostly takes the head and is done. */
+  /** Settles a call. Responses arrive in the order of the calls, so usually this only removes the head. */
   settle(call: PendingCall): void {
     call.isSettled = true;
     while (this.#head?.isSettled) {
       const { next }: PendingCall = this.#head;
-      // Else one call that is never answered keeps every later one alive.
+      // Otherwise a call without a response would keep every later one alive.
       this.#head.next = undefined;
       this.#head = next;
     }
     if (this.#head === undefined) this.#tail = undefined;
   }
 
-  /** Gives up every call that waits. */
+  /** Gives up every pending call. */
   drain(): void {
     let call = this.#head;
     this.#head = undefined;
@@ -68,12 +67,12 @@ export class DeadlineQueue {
     const now = performance.now();
     const wasStalled = now - this.#firesAt > this.#timeoutMs / 2;
     if (wasStalled) this.#extend(now);
-    // Timers run before the sockets are read: the answer may lie there already.
+    // Timers run before the sockets are read: the response may have arrived already.
     if (this.#msLeft(now) <= 0) setImmediate(() => this.#expire());
     else this.#arm(now);
   }
 
-  /* A timer this late measured our own event loop, not the store. Once per call, or an overloaded process would never find out. */
+  /* A timer this late measured our own event loop, not the store. Once per call: an overloaded process would never find out. */
   #extend(now: number): void {
     for (let call = this.#head; call !== undefined; call = call.next) {
       if (call.wasExtended) continue;

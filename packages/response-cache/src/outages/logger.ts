@@ -1,10 +1,10 @@
-/** Gets one line when the store goes down and one when it is available again, e.g. `console`. */
+/** Receives one line when the store goes down and one when it is available again, e.g. `console`. */
 export interface CacheLogger {
   warn(message: string): void;
   log(message: string): void;
 }
 
-/** The logger, whose own errors neither fail a request nor end the process: they become warnings of Node. */
+/** Wraps a logger so that its errors become warnings of Node, and neither fail a request nor end the process. */
 export function neverFailing(logger: CacheLogger): CacheLogger {
   const call = (level: keyof CacheLogger, line: string): void => {
     try {

@@ -1,6 +1,6 @@
 import { DeadlineQueue, type PendingCall } from './deadline-queue.ts';
 import { CacheError } from '../errors.ts';
-import { tell } from '../counts/events.ts';
+import { publishEvent } from '../counts/events.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import { neverFailing, type CacheLogger } from './logger.ts';
 
@@ -8,17 +8,17 @@ const probeIntervalMs = 100;
 /* A probe this old may be lost for good; a hanging store still gets no more than a few commands a minute. */
 const probeLifetimeMs = 5_000;
 
-/* By default 250 s, which is some 100 million keys of a Redis. */
+/* Max time for work on all keys, in deadlines of a call: 250 s by default, enough for about 100 million keys of a Redis. */
 const maxWork = 1_000;
-/* A store that names each value in its errors would fill the log. */
+/* Max number of different refusals logged: a store that names each value in its errors would fill the log. */
 const maxRefusals = 8;
 const probeSuffix = ':redline-probe';
 const probeValue = '0';
 const probeValueMs = 1_000;
 
-/** Knows whether the store can be asked, tells its outages, and finds out in the background when one is over. */
+/** Tracks the availability of the store, reports its outages, and detects in the background when one is over. */
 export class StoreHealth {
-  /** While true, nobody asks the store but the probe. */
+  /** While true, only the probe calls the store. */
   isDown = false;
 
   readonly #store: JsonStore;
@@ -26,13 +26,13 @@ export class StoreHealth {
   readonly #logger: CacheLogger | undefined;
   readonly #name: string;
   readonly #calls: DeadlineQueue;
-  /* Those who wait for something else than a response of the store. */
+  /* Calls of `whileUp`, which wait for something other than a prompt response of the store. */
   readonly #waiting = new Set<() => void>();
   #downSince = 0;
   #probeKey = '';
   #probeSentAt: number | undefined;
   #probeTimer: NodeJS.Timeout | undefined;
-  /* Whether the outage is one of writes: reads do not show that it is over. */
+  /* True if the outage is one of writes: successful reads do not show that it is over. */
   #refusesWrites = false;
   #isTryingWrites = false;
   #isClosed = false;
@@ -49,13 +49,13 @@ export class StoreHealth {
   /** Holds `call` to the deadline. */
   watch(call: PendingCall): void {
     this.#calls.add(call);
-    // Nothing would give it up: what waited was given up when the outage began.
+    // Nothing else would give it up: pending calls were given up when the outage began.
     if (this.isDown) this.#calls.drain();
   }
 
   /**
-   * Settles as `answer` does, which may take long without a fault of the store; rejects when an outage begins, and after
-   * so many times the deadline of a call.
+   * Settles like `answer`, which may take long without a fault of the store; rejects when an outage begins, and after
+   * `times` the deadline of a call.
    */
   whileUp<T>(answer: Promise<T>, times: number): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -64,7 +64,7 @@ export class StoreHealth {
     timer.unref();
     this.#waiting.add(giveUp);
     if (this.isDown) giveUp();
-    // A store of the app may return something else.
+    // A custom store may return something other than a promise.
     Promise.resolve(answer).then(resolve, reject);
     const stop = (): void => {
       clearTimeout(timer);
@@ -74,7 +74,7 @@ export class StoreHealth {
     return promise;
   }
 
-  /** False when the answer came too late, and `call` was given up. */
+  /** Returns false if the response came too late, and `call` was given up. */
   settle(call: PendingCall): boolean {
     if (!call.isSettled) {
       this.#calls.settle(call);
@@ -84,7 +84,7 @@ export class StoreHealth {
     return false;
   }
 
-  /** Settles as `answer` does, and rejects when that takes too long. */
+  /** Settles like `answer`, and rejects if that takes too long. */
   withinDeadline<T>(key: string, answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const call: PendingCall = {
@@ -104,8 +104,8 @@ export class StoreHealth {
   }
 
   /**
-   * Settles as `work` does, which takes as long as there are keys; rejects once the store no longer responds to a read of
-   * `key` beside it, and after a thousand times the deadline of a call.
+   * Settles like `work`, whose duration grows with the number of keys; rejects once the store no longer responds to a
+   * concurrent read of `key`, and after a thousand times the deadline of a call.
    */
   async whileAnswering<T>(key: string, work: Promise<T>): Promise<T> {
     let isOver = false;
@@ -119,7 +119,7 @@ export class StoreHealth {
         const timer = setTimeout(pause.resolve, this.#timeoutMs);
         await Promise.race([pause.promise, over]);
         clearTimeout(timer);
-        // The other one has settled already.
+        // The work has settled the race already.
         if (isOver) return new Promise<never>(() => {});
       }
     };
@@ -135,7 +135,7 @@ export class StoreHealth {
     }
   }
 
-  /** Starts an outage, unless there is one. Probes read `key`, because in a cluster only its own node can answer for it. */
+  /** Starts an outage, unless one has begun. Probes read `key`, because in a cluster only its own node can serve it. */
   fail(key: string, reason: unknown): void {
     if (this.isDown) return;
     this.isDown = true;
@@ -145,7 +145,7 @@ export class StoreHealth {
     this.#logger?.warn(
       `The store of the JSON cache is down, responses are made without it: ${text}`,
     );
-    tell('outage', this.#name, text);
+    publishEvent('outage', this.#name, text);
     this.#probeTimer = setInterval(() => this.#probeIfDue(), probeIntervalMs);
     this.#probeTimer.unref();
     this.#calls.drain();
@@ -153,8 +153,8 @@ export class StoreHealth {
   }
 
   /**
-   * A write was refused. A store that refuses all of them, as a replica, a full Redis or one whose user may not run
-   * scripts does, is down for a cache: nothing would be kept, and nothing could be invalidated.
+   * Handles a refused write. A store that refuses all writes, such as a replica, a full Redis or one whose user may not
+   * run scripts, is down for a cache: nothing would be kept, and nothing could be invalidated.
    */
   refuse(key: string, reason: unknown): void {
     if (this.isDown || this.#isClosed) return;
@@ -164,7 +164,7 @@ export class StoreHealth {
     this.#refusals.add(text);
     this.#isTryingWrites = true;
     // An outage has a log line of its own, written once.
-    const tellOne = (): void => {
+    const reportRefusal = (): void => {
       if (!isNew || this.isDown || this.#isClosed) return;
       this.#logger?.warn(`The store of the JSON cache refused a value: ${text}`);
     };
@@ -174,11 +174,11 @@ export class StoreHealth {
       this.fail(key, error);
     };
     void this.#write(key)
-      .then(tellOne, fail)
+      .then(reportRefusal, fail)
       .finally(() => (this.#isTryingWrites = false));
   }
 
-  /* All kinds of writes: a user of Redis may have the right to one of them. */
+  /* Tries all kinds of writes: a user of Redis may have permission for only one of them. */
   async #write(key: string): Promise<void> {
     const { set, tags, lease } = this.#store;
     const own = `${key}${probeSuffix}`;
@@ -197,12 +197,12 @@ export class StoreHealth {
     await Promise.race([all(), over]);
   }
 
-  /** Writes a line, whatever the logger does. */
+  /** Logs a warning, and never throws. */
   warn(line: string): void {
     this.#logger?.warn(line);
   }
 
-  /** Ends the probing, and with it any way out of an outage. */
+  /** Stops the probing: an outage then lasts. */
   close(): void {
     this.#isClosed = true;
     clearInterval(this.#probeTimer);
@@ -215,7 +215,7 @@ export class StoreHealth {
     this.#refusals.clear();
     clearInterval(this.#probeTimer);
     const outageMs = Math.round(performance.now() - this.#downSince);
-    tell('recovery', this.#name, `${outageMs} ms`);
+    publishEvent('recovery', this.#name, `${outageMs} ms`);
     this.#logger?.log(`The store of the JSON cache is available again after ${outageMs} ms.`);
   }
 
@@ -253,7 +253,7 @@ export class StoreHealth {
   #probeAnswered(sentAt: number): void {
     this.#probeSentAt = undefined;
     if (!this.isDown) return;
-    // Too slow to be used; but it lives, so ask again at once.
+    // Too slow to be used, but alive: probe again at once.
     if (performance.now() - sentAt > this.#timeoutMs) this.#probe();
     else this.#recover();
   }

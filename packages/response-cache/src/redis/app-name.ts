@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 
 /**
- * What tells this app from another: the name in the package.json above its main file, and the folder of that file in the
- * package, since one package may hold several apps. Without a package.json, as with a bundle, the path of the file. Empty
- * where there is no main file.
+ * Returns a name that distinguishes this app from others: the name in the package.json above its main file, and the folder
+ * of that file in the package, because one package may hold several apps. Without a package.json, as with a bundle, the path
+ * of the file. Empty without a main file.
  */
 export function appName(mainFile: string | undefined = findMainFile()): string {
   if (mainFile === undefined) return '';
@@ -17,7 +17,7 @@ export function appName(mainFile: string | undefined = findMainFile()): string {
   }
 }
 
-/* PM2 starts every app with a file of its own, and says in the environment which one that loads. */
+/* PM2 starts every app through its own file, and names the file of the app in the environment. */
 function findMainFile(): string | undefined {
   const started = process.argv[1];
   const isPm2 = started !== undefined && /[\\/]ProcessContainer\w*\.js$/.test(started);

@@ -24,44 +24,44 @@ export interface IoredisClient {
     at: number,
   ): Promise<[string, string[]]>;
   connect?(): Promise<unknown>;
-  /** All its commands leave at once. */
+  /** Sends all its commands at once. */
   pipeline?(commands: string[][]): { exec(): Promise<[Error | null, unknown][] | null> };
-  /** Of a Cluster. */
+  /** Only on a Cluster. */
   nodes?(role: 'master'): IoredisClient[];
 }
 
 /** The part of a node-redis client, cluster, sentinel or pool that the store uses. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
-  /** A cluster has none. */
+  /** Missing on a cluster. */
   readonly isReady?: boolean;
   get(key: string): Promise<unknown>;
   set(key: string, value: string, options: { PX: number; NX?: true }): Promise<unknown>;
   del(key: string): Promise<unknown>;
   mGet(keys: string[]): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** A cluster has none. */
+  /** Missing on a cluster. */
   scanIterator?(options: { MATCH: string; COUNT: number }): AsyncIterable<string | string[]>;
 }
 
 export type RedisClient = IoredisClient | NodeRedisClient;
 
-/** What every client is to the store. */
+/** The common interface of all clients. */
 export interface RedisCommands {
-  /** What the client itself puts before every key. */
+  /** Prefix that the client itself adds to every key. */
   readonly keyPrefix: string;
-  /** Whether commands of one turn of the event loop leave together, for one server: then they may as well be one. */
+  /** True if commands of one turn of the event loop leave together for one server, so that they may be merged into one. */
   readonly batches: boolean;
-  /** Throws where a command would be queued until there is a connection, however long that takes. */
+  /** Throws if a command would be queued until the client is connected, however long that takes. */
   requireReady(): void;
   get(key: string): Promise<string | null>;
   set(key: string, value: string, ttl: number): Promise<unknown>;
-  /** Whether there was none. */
+  /** Resolves to true if the key was absent. */
   setIfAbsent(key: string, value: string, ttl: number): Promise<boolean>;
   del(key: string): Promise<unknown>;
   mget(keys: string[]): Promise<(string | null)[]>;
   script(script: string, keys: string[], args: string[]): Promise<unknown>;
-  /** Every key that matches, some of them twice, a few at a time. */
+  /** Yields every key that matches, some of them twice, a few at a time. */
   scan(pattern: string): AsyncIterable<string[]>;
 }
 
@@ -89,7 +89,7 @@ function ofIoredis(client: IoredisClient): RedisCommands {
     requireReady() {
       const { status } = client;
       if (status === 'ready') return;
-      // Made with lazyConnect. It reports the failure as its own 'error' event.
+      // Created with lazyConnect. The client reports a failure as its own 'error' event.
       if (status === 'wait') client.connect?.().catch(() => {});
       throw notReady(`its status is "${status}"`);
     },
@@ -113,7 +113,7 @@ function ofIoredis(client: IoredisClient): RedisCommands {
   };
 }
 
-/* With autopipelining a command waits for the next turn of the event loop, and these have waited for this one. */
+/* With autopipelining a command waits for the next turn of the event loop, and these have already waited one turn. */
 function mgetAtOnce(client: IoredisClient, keys: string[]): Promise<(string | null)[]> {
   if (client.pipeline === undefined) return client.mget(keys);
   const sent = client.pipeline([['mget', ...keys]]).exec();
@@ -127,7 +127,7 @@ function mgetAtOnce(client: IoredisClient, keys: string[]): Promise<(string | nu
 function ofNodeRedis(client: NodeRedisClient): RedisCommands {
   return {
     keyPrefix: prefixOf(client),
-    // A pool has no isReady, and its commands leave one by one; a cluster would have one dead server fail the reads of all.
+    // A pool has no isReady, and its commands leave one by one; in a cluster, one dead server would fail the reads of all.
     batches: client.isReady !== undefined && !isNodeRedisCluster(client),
     requireReady() {
       if (client.isReady ?? client.isOpen) return;
@@ -157,7 +157,7 @@ function isNodeRedisCluster(client: object): boolean {
   return 'masters' in client && 'slots' in client;
 }
 
-/* A cluster of node-redis has it under a name of its own. */
+/* A node-redis cluster has it under a different name. */
 function prefixOf(client: RedisClient): string {
   const { options, _keyPrefix } = client as {
     options?: { keyPrefix?: unknown };

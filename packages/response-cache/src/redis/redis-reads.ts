@@ -1,35 +1,35 @@
 import type { RedisCommands } from './redis-client.ts';
 
 /*
- * The user may not call MGET, a proxy does not know it, or the server is one of a cluster that the client knows nothing of: such a
- * server reads several keys only where they lie in one slot, even if it has all of them.
+ * The user may not call MGET, a proxy does not know it, or the server belongs to a cluster that the client does not know about:
+ * such a server reads several keys only if they share a slot, even if it has all of them.
  */
 const isRefused = /^(?:NOPERM|ERR unknown command|CROSSSLOT)/;
 
-/* One reply has to arrive whole before anybody has a value. */
+/* A reply has to arrive in full before any caller gets a value. */
 const maxKeys = 256;
 
 type Value = string | null;
-type Settle = (values: readonly (Value | Promise<Value>)[]) => void;
+type Resolve = (values: readonly (Value | Promise<Value>)[]) => void;
 
-/** Who waits for one key. */
+/** A caller that waits for one key. */
 interface Waiter {
   readonly place: number;
   resolve(value: Value | Promise<Value>): void;
   reject(error: unknown): void;
 }
 
-/** The keys of one command, and what is done with their values. */
+/** The keys of one command, and the callers that wait for their values. */
 class Batch {
   readonly keys: string[] = [];
-  /* By the names that the cache has for them: their hashes are known, and to put together and hash those of Redis takes 5 % of a hit. */
+  /* By their names in the cache, whose hashes are known: building and hashing the names in Redis takes 5 % of a hit. */
   readonly #values = new Map<string, number>();
   readonly #tags = new Map<string, number>();
-  /* What is read of one list of keys for several callers: hits under one key have the same tags. */
+  /* Reads of one list of keys for several callers: hits under one key have the same tags. */
   readonly lists = new Map<readonly string[], Promise<unknown>>();
   readonly waiters: Waiter[] = [];
-  readonly settles: Settle[] = [];
-  readonly rejects: ((error: unknown) => void)[] = [];
+  readonly resolvers: Resolve[] = [];
+  readonly rejecters: ((error: unknown) => void)[] = [];
 
   placeOfValue(name: string, keyOf: (name: string) => string): number {
     const known = this.#values.get(name);
@@ -47,14 +47,14 @@ class Batch {
 }
 
 /**
- * Reads what is requested in one turn of the event loop with one command: to the client a command costs more than a key, and
- * a key is read after everybody who gets its value has asked for it.
+ * Reads everything requested in one turn of the event loop with one command: for the client a command costs more than a key,
+ * and a key is read after every caller that gets its value has asked for it.
  *
- * A key that holds something other than text counts as none.
+ * A key that holds something other than text counts as missing.
  */
 export class RedisReads {
   readonly #commands: RedisCommands;
-  /* What MGET may read: values and tags in one command, tags alone, or nothing. */
+  /* Scope of MGET: values and tags in one command, tags alone, or nothing. */
   #together: 'all' | 'tags' | 'none';
   #batch: Batch | undefined;
 
@@ -63,18 +63,18 @@ export class RedisReads {
     this.#together = commands.batches ? 'all' : 'tags';
   }
 
-  /** The value that the cache has under `name`, and Redis under `keyOf(name)`. */
+  /** Returns the value that the cache has under `name`, and Redis under `keyOf(name)`. */
   get(name: string, keyOf: (name: string) => string): Promise<Value> {
     if (this.#together !== 'all') return this.#commands.get(keyOf(name));
     const batch = this.#open(1);
     const place = batch.placeOfValue(name, keyOf);
-    // Its own promise, settled by the reply itself: a read must not take more steps than a write whose reply comes behind it.
+    // A promise of its own, settled by the reply itself: a read must not take more steps than a write whose reply follows it.
     return new Promise((resolve, reject) => void batch.waiters.push({ place, resolve, reject }));
   }
 
   /**
-   * What `convert` makes of the versions of tags, which lie in one slot of a cluster. Callers of one turn that give the same
-   * list get the same promise: give it with the same `keysOf` and `convert`.
+   * Returns the result of `convert` for the versions of tags, which are in one slot of a cluster. Callers of one turn that pass
+   * the same list get the same promise: pass it with the same `keysOf` and `convert`.
    */
   getMany<Result>(
     list: readonly string[],
@@ -89,17 +89,17 @@ export class RedisReads {
     const batch = this.#open(keys.length);
     const places = keys.map((key) => batch.placeOfTag(key));
     const result = new Promise<Result>((resolve, reject) => {
-      batch.settles.push((values) => {
+      batch.resolvers.push((values) => {
         const found = places.map((place) => values[place]!);
         resolve(isRead(found) ? convert(found) : Promise.all(found).then(convert));
       });
-      batch.rejects.push(reject);
+      batch.rejecters.push(reject);
     });
     batch.lists.set(list, result);
     return result;
   }
 
-  /* As MGET has it. */
+  /* Same as MGET: a key that is not text has no value. */
   #getText(key: string): Promise<Value> {
     return this.#commands.get(key).catch((error: unknown) => {
       if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
@@ -112,7 +112,7 @@ export class RedisReads {
     const batch = new Batch();
     this.#batch = batch;
     const send = (): void => this.#send(batch);
-    // Tags alone are asked for by hits whose values have come in one reply.
+    // Tags alone are requested by hits whose values arrived in one reply.
     if (this.#together === 'all') setImmediate(send);
     else queueMicrotask(send);
     return batch;
@@ -124,25 +124,25 @@ export class RedisReads {
     const { keys } = batch;
     const reject = (error: unknown): void => {
       for (const each of batch.waiters) each.reject(error);
-      for (const each of batch.rejects) each(error);
+      for (const each of batch.rejecters) each(error);
     };
-    const settle: Settle = (values) => {
-      // Not one for each key: whoever waits would do so for good.
+    const resolveAll: Resolve = (values) => {
+      // Without a value for each key, some callers would wait forever.
       if (!Array.isArray(values) || values.length !== keys.length)
         return reject(new Error('The response to MGET is not a list with a value for each key'));
-      // Versions of tags first: they were asked for first, and decide on the values.
-      for (const each of batch.settles) each(values);
+      // Versions of tags first: they were requested first, and decide on the values.
+      for (const each of batch.resolvers) each(values);
       for (const { place, resolve } of batch.waiters) resolve(values[place]!);
     };
     const readEach = (error: unknown): void => {
       if (!(error instanceof Error && isRefused.test(error.message))) return reject(error);
-      // Others may have been on their way.
+      // Other commands may have been in flight; only the first refusal counts.
       if (this.#together === together) this.#together = together === 'all' ? 'tags' : 'none';
-      settle(keys.map((key) => this.#getText(key)));
+      resolveAll(keys.map((key) => this.#getText(key)));
     };
     try {
       this.#commands.requireReady();
-      this.#commands.mget(keys).then(settle, readEach);
+      this.#commands.mget(keys).then(resolveAll, readEach);
     } catch (error) {
       reject(error);
     }

@@ -1,5 +1,5 @@
 import { appName } from './app-name.ts';
-import { within } from '../outages/within.ts';
+import { withTimeout } from '../outages/with-timeout.ts';
 import { aBoolean, aText, checkValues } from '../validate/check-values.ts';
 import { Faults } from '../store/faults.ts';
 import type { JsonStore } from '../store/json-store.ts';
@@ -10,19 +10,19 @@ import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
 import { nameInRedis, redisName } from './redis-name.ts';
 
-/** For one step of `clear` or `purge`, which reads or deletes up to 1,000 keys. */
+/** Time limit for one step of `clear` or `purge`, which reads or deletes up to 1,000 keys. */
 const clearStepMs = 5_000;
 
 export interface RedisStoreOptions {
   /**
-   * Put before every key, so that the cache touches neither the app's own keys nor those of another app.
+   * Prefix of every key, so that the cache touches neither the app's own keys nor those of another app.
    * @default 'redline:json:', the name of the app (from its package.json, with the folder of its main file) and ':'
    */
   keyPrefix?: string;
   /**
-   * Read over a connection of the store's own, opened with the options of `client`, which takes less CPU than the client.
-   * `JsonCache.close()` ends it. While it is lost, the client reads. Redis 6 or newer; not a
-   * Cluster, nor a Sentinel of node-redis.
+   * Reads over a connection of the store's own, opened with the options of `client`, which takes less CPU than the client.
+   * `JsonCache.close()` ends it. While it is lost, the client reads. Needs Redis 6 or newer; not for a Cluster or a Sentinel
+   * of node-redis.
    * @default false
    */
   readConnection?: boolean;
@@ -61,7 +61,7 @@ export class RedisStore implements JsonStore {
     this.#keyPrefix = options.keyPrefix ?? `redline:json:${appName()}:`;
     if (options.readConnection === true)
       this.#readConnection = new ReadConnection(client, this.#client, (reason) =>
-        this.#faults.tell(
+        this.#faults.report(
           `redisStore reads over the client, although it has a readConnection: Redis refuses that: ${reason}`,
         ),
       );
@@ -107,25 +107,25 @@ export class RedisStore implements JsonStore {
 
   async purge(keyPrefix: string, isMeant: (key: string) => boolean): Promise<void> {
     this.#client.requireReady();
-    // In the escaped form of a key, the prefix stands behind a quote.
+    // In the escaped form of a key, the prefix follows a quote.
     for (const prefix of [keyPrefix, JSON.stringify(keyPrefix).slice(0, -1)]) {
       const { keyPrefix: put } = this.#client;
-      // No client puts its prefix before a pattern, nor takes it off what is found.
+      // Clients neither add their prefix to a pattern nor remove it from the keys found.
       const pattern = `${escapeGlob(put + this.#keyPrefix + prefix)}*`;
       const found = this.#client.scan(pattern)[Symbol.asyncIterator]();
       for (;;) {
-        // Each step alone: all of them take as long as there are keys.
-        const { done, value: keys } = await within(clearStepMs, found.next());
+        // The limit is for each step: the total time grows with the number of keys.
+        const { done, value: keys } = await withTimeout(clearStepMs, found.next());
         if (done === true) break;
         const own = put.length + this.#keyPrefix.length;
         const meant = keys.filter((key) => isMeant(nameInRedis(key.slice(own))));
         const deleted = meant.map((key) => this.#client.del(key.slice(put.length)));
-        await within(clearStepMs, Promise.all(deleted));
+        await withTimeout(clearStepMs, Promise.all(deleted));
       }
     }
   }
 
-  /** Closes the connection that the store has opened; the client stays open. */
+  /** Closes the connection that the store opened; the client stays open. */
   close(): void {
     this.#readConnection?.close();
   }

@@ -4,9 +4,9 @@ import type { RedisReads } from './redis-reads.ts';
 import type { TagVersions, Versions } from '../store/tag-versions.ts';
 
 /*
- * KEYS: the clock, tags. ARGV: 'drop' or 'open', how long a tag lives. The clock starts from the time, so that one that was
- * evicted goes on after all it has ever said. Whatever else stands in a key counts as nothing, and is replaced: a value that is
- * not a number, or is a year ahead of the time.
+ * KEYS: the clock, tags. ARGV: 'drop' or 'open', the lifetime of a tag in milliseconds. The clock starts from the time, so that
+ * an evicted clock continues above all versions it has given. Any other content of a key counts as missing, and is replaced: a
+ * value that is not a number, or is a year ahead of the time.
  */
 const script = `
 local time = redis.call('TIME')
@@ -44,21 +44,21 @@ for i = 2, #KEYS do
 end
 return versions`;
 
-/* A tag nobody uses this long is forgotten, and what was stored with it. */
+/* A tag that is unused for this long is forgotten, together with the values stored with it. */
 const tagLifetimeMs = '604800000';
 
-/** One key for each tag, and no lists of what has it: nothing grows, and an invalidation takes one step for each tag. */
+/** Keeps one key for each tag, and no lists of tagged values: nothing grows, and an invalidation takes one step for each tag. */
 export class RedisTagVersions implements TagVersions {
   readonly #client: RedisCommands;
   readonly #prefix: string;
   readonly #reads: RedisReads;
-  /* A hit mostly comes with the list of the one before: joining and hashing its keys costs more than looking them up. */
+  /* A hit usually comes with the list of the previous one: joining and hashing its keys costs more than looking them up. */
   readonly #keys = new WeakMap<readonly string[], readonly string[]>();
 
   constructor(client: RedisCommands, reads: RedisReads, keyPrefix: string) {
     this.#client = client;
     this.#reads = reads;
-    // In one slot of a cluster, for the script; the brace keeps them out of the way of the values.
+    // In one slot of a cluster, for the script; the brace keeps them apart from the values.
     this.#prefix = `{${keyPrefix}tags}`;
   }
 
@@ -79,7 +79,7 @@ export class RedisTagVersions implements TagVersions {
     await this.#run('drop', tags);
   }
 
-  /** The key in Redis under which the version of `tag` is. */
+  /** Returns the key in Redis under which the version of `tag` is stored. */
   fullKeyOf(tag: string): string {
     return this.#client.keyPrefix + this.#keyOf(tag);
   }

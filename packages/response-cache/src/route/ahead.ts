@@ -6,12 +6,14 @@ import { isObserved, Reads } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
 import { HeadersTrap, RawHeadersTrap } from './traps.ts';
 
-/* Requests of which what runs ahead of the cache is seen, from the start of each route. */
+/* Requests that are watched from their arrival when a route is defined. */
 const fromStart = 32;
-/* Productions of a route that are preceded by a watched request, if it is theirs; later one of so many. */
+/* The first responses of a route are made for watched requests; later one of so many is. */
 const firstOnes = 8;
 const oneOf = 1_024;
-/* A path that is wanted and never asked for again must not stay forever. */
+/* Min time between two of the later ones: V8 discards the code of Node's HTTP parser when its channel gains or loses a subscriber. */
+const restMs = 10_000;
+/* Bounds the paths that wait for a request which may never come. */
 const maxWanted = 1_000;
 
 /* Node and the engine of `@redline/http` publish each request here, ahead of everything that an app does with it. */
@@ -25,11 +27,11 @@ interface Started {
 let left = 0;
 let isListening = false;
 let hasHeard = false;
-/* Paths whose next request has to be watched: a response to the last was not kept, because what ran ahead of it is unknown. */
+/* Paths whose next request has to be watched: the last response was not kept, because the reads ahead of the cache are unknown. */
 const wanted = new Map<string, AheadOfRoute>();
 const watches = new WeakMap<object, AheadWatch>();
 
-/** Watches so many of the next requests. While nothing is to be watched, nothing listens, so that no request pays for it. */
+/** Watches the next requests. The channel has no subscriber in between, so requests cost nothing then. */
 function watchNext(count: number): void {
   left = Math.max(left, count);
   listen();
@@ -62,16 +64,17 @@ function pathOf({ url = '' }: IncomingMessage): string {
   return end === -1 ? url : url.slice(0, end);
 }
 
-/** Called where a route is defined: its first request has to be watched from its start. */
+/** Watches the first requests of a route that is being defined. */
 export function expectRoute(): void {
   watchNext(fromStart);
 }
 
-/** How much of what runs ahead of a route has been seen. */
+/** The watched requests of one route. */
 export class AheadOfRoute {
-  /** Productions of which all reads were seen. */
+  /** Responses of which all reads were seen. */
   #seen = 0;
   #unseen = 0;
+  #lastLookMs = 0;
 
   constructor(isWatched: boolean) {
     if (!isWatched) return;
@@ -79,16 +82,16 @@ export class AheadOfRoute {
     listen();
   }
 
-  /** Whether no request of the route was watched so far. */
+  /** True until a request of the route was watched. */
   get isUnseen(): boolean {
     return this.#seen === 0;
   }
 
   /**
-   * What ran ahead of the cache has read of this request; `'unknown'` where that could have been seen and was not, and never was
-   * for this route; undefined where nothing new is to be learned.
+   * Returns the reads of this request ahead of the cache; `'unknown'` if none of the route's requests was watched yet, although
+   * they can be; undefined if this one was not watched.
    *
-   * @param isToBeKnown whether a response is kept only once that was seen
+   * @param isToBeKnown true if a response may be kept only after a request of the route was watched
    */
   take(request: object, isToBeKnown: boolean): AheadReads | 'unknown' | undefined {
     const raw = ((request as { raw?: object }).raw ?? request) as IncomingMessage;
@@ -107,12 +110,19 @@ export class AheadOfRoute {
       watchNext(1);
       return 'unknown';
     }
-    if (this.#seen < firstOnes || this.#unseen % oneOf === 0) watchNext(1);
+    if (this.#seen < firstOnes || (this.#unseen % oneOf === 0 && this.#hasRested())) watchNext(1);
     return undefined;
+  }
+
+  #hasRested(): boolean {
+    const now = performance.now();
+    if (this.#lastLookMs !== 0 && now - this.#lastLookMs < restMs) return false;
+    this.#lastLookMs = now;
+    return true;
   }
 }
 
-/* Requests of HTTP/2, and those that a test injects, are not published. */
+/* Requests of HTTP/2 and injected requests are not published on the channel. */
 function isOfServer(raw: IncomingMessage): boolean {
   if (!hasHeard || raw.httpVersionMajor !== 1) return false;
   return (raw.socket as { server?: unknown } | undefined)?.server !== undefined;
@@ -120,39 +130,57 @@ function isOfServer(raw: IncomingMessage): boolean {
 
 type Wholesale = 'all headers' | 'the address of the client';
 
-/** What middleware, hooks, guards and constructors have read, and which of them. */
+/** The reads of middleware, hooks, guards and constructors, with their readers. */
 export class AheadReads extends Reads {
-  /** Of each header, in lower case, the first one outside of the framework that has read it. */
+  /** The reader outside of the framework that counts most, by header name in lower case. */
   readonly readers: Map<string, Reader> = new Map();
-  /** By whom all headers were read at once, or the address of the client. */
+  /** As `readers`, of all headers at once and of the client's address. */
   readonly wholesale: Map<Wholesale, Reader> = new Map();
 
-  /* Of a list, such as a copy for a log, each value is read once: that is not a read by name. */
-  readonly #inList = new Set<string>();
+  #listing: Listing | undefined;
 
-  /* Once the cache has been reached: whoever has kept `headers` of then reads for the handler. */
+  /* Set at the cache: later reads of a `headers` object that was kept are the handler's. */
   #later: Reads | undefined;
 
-  /** What is read of kept headers from now on is read by the handler. */
+  /** Counts later reads of kept headers as the handler's. */
   passTo(reads: Reads): void {
     this.#later = reads;
   }
 
   override noteHeader(name: string, isValue: boolean): void {
     if (this.#later !== undefined) return this.#later.noteHeader(name, isValue);
-    const isInList = isValue ? this.#inList.delete(name) : this.#inList.has(name);
-    if (this.readers.has(name) || isUninteresting.has(name)) return;
+    const listing = this.#listing?.takes(name, isValue) === true ? this.#listing : undefined;
+    if (this.readers.get(name)?.isOfHandler || isUninteresting.has(name)) return;
     const reader = readerOf();
     if (reader === undefined) return;
-    if (isInList && reader.name === this.wholesale.get('all headers')?.name) return;
-    this.readers.set(name, reader);
-    if (reader.isOfHandler) super.noteHeader(name, isValue);
+    if (listing !== undefined && reader.name === this.wholesale.get('all headers')?.name) {
+      if (isValue) listing.values.set(name, reader);
+    } else {
+      this.record(name, reader);
+    }
+  }
+
+  /** Notes a read by name. */
+  record(name: string, reader: Reader): void {
+    const known = this.readers.get(name);
+    if (known === undefined || weightOf(reader) > weightOf(known)) this.readers.set(name, reader);
+    if (reader.isOfHandler) super.noteHeader(name, true);
   }
 
   override noteAllHeaders(headers: object = {}): void {
     if (this.#later !== undefined) return this.#later.noteAllHeaders(headers);
-    for (const name of Object.keys(headers)) this.#inList.add(name);
+    this.#endListing();
+    this.#listing = new Listing(Object.keys(headers));
+    // A copy is made at once.
+    queueMicrotask(() => this.#endListing());
     this.#noteWhole('all headers', () => super.noteAllHeaders(headers));
+  }
+
+  #endListing(): void {
+    const listing = this.#listing;
+    this.#listing = undefined;
+    if (listing === undefined || listing.isComplete()) return;
+    for (const [name, reader] of listing.values) this.record(name, reader);
   }
 
   override notePeer(): void {
@@ -160,15 +188,60 @@ export class AheadReads extends Reads {
   }
 
   #noteWhole(what: Wholesale, noteAsHandler: () => void): void {
-    if (this.wholesale.has(what)) return;
+    const known = this.wholesale.get(what);
+    if (known?.isOfHandler) return;
     const reader = readerOf();
     if (reader === undefined) return;
-    this.wholesale.set(what, reader);
+    if (known === undefined || weightOf(reader) > weightOf(known)) this.wholesale.set(what, reader);
     if (reader.isOfHandler) noteAsHandler();
   }
 }
 
-/* The cache itself looks at them on each request; a request that has one of them is not shared. */
+/* A name that a tracer reads may be read again by code whose read counts. */
+function weightOf({ isOfHandler, isObserver }: Reader): number {
+  if (isOfHandler) return 2;
+  return isObserver ? 0 : 1;
+}
+
+/* Logs leave them out of a copy. */
+const isRedacted: ReadonlySet<string> = new Set([...credentialHeaders, 'cookie']);
+
+/*
+ * All headers at once, such as a copy for a log: each value is read once, in order, and is not read by name. Reads out of order are,
+ * and so are all if some are missing, except for credentials, which logs leave out.
+ */
+class Listing {
+  /** The readers of its values, by header name. */
+  readonly values: Map<string, Reader> = new Map();
+  readonly #names: readonly string[];
+  #nextValue = 0;
+  #nextCheck = 0;
+
+  constructor(names: readonly string[]) {
+    this.#names = names;
+  }
+
+  isComplete(): boolean {
+    return this.#names.slice(this.#nextValue).every((name) => isRedacted.has(name));
+  }
+
+  /** Returns true if the read may belong to the listing. */
+  takes(name: string, isValue: boolean): boolean {
+    if (!isValue) {
+      if (this.#names[this.#nextCheck] === name) this.#nextCheck += 1;
+      else if (this.#names[this.#nextValue] !== name) return false;
+      return true;
+    }
+    let at = this.#nextValue;
+    while (at < this.#names.length && this.#names[at] !== name && isRedacted.has(this.#names[at]!))
+      at += 1;
+    if (this.#names[at] !== name) return false;
+    this.#nextValue = at + 1;
+    return true;
+  }
+}
+
+/* The cache itself checks these on each request; a request with one of the credentials is not shared. */
 const isUninteresting: ReadonlySet<string> = new Set([
   ...credentialHeaders,
   'host',
@@ -176,19 +249,106 @@ const isUninteresting: ReadonlySet<string> = new Set([
   'expect',
   'upgrade',
   'content-length',
-  'content-type',
   'transfer-encoding',
   'x-forwarded-proto',
   'x-forwarded-host',
   'x-forwarded-port',
   'x-forwarded-prefix',
-  'forwarded',
 ]);
 
-/* Watches one request from its arrival until the cache, or the end of its response. */
+/* Node's sockets ask their handle for the address of the peer, once. */
+interface PeerSocket extends Record<PropertyKey, unknown> {
+  _peername?: Address;
+  _getpeername?: unknown;
+  _handle?: (Record<PropertyKey, unknown> & { getpeername?(into: Address): number }) | null;
+}
+
+type Address = Record<PropertyKey, unknown>;
+
+const ofAddress = ['address', 'port', 'family'] as const;
+const ofSocket = ['remoteAddress', 'remotePort', 'remoteFamily'] as const;
+const ofCertificate = ['getPeerCertificate', 'getPeerX509Certificate'] as const;
+
+const peerWatches = new WeakMap<object, PeerWatch>();
+
+/*
+ * Watches one connection for all of its watched requests, of which there are several at once with pipelining. Libraries use the socket
+ * as a key of their tables, so no stand-in can take its place. An accessor of its own makes V8 keep the socket as a table, which slows
+ * down all later requests of the connection: Node's sockets get one only if they have a property or a certificate of their own.
+ */
+class PeerWatch {
+  readonly #readers = new Set<AheadReads>();
+  readonly #socket: PeerSocket;
+  readonly #standIns: StandIns;
+
+  constructor(socket: PeerSocket) {
+    this.#socket = socket;
+    this.#standIns = new StandIns(socket);
+    const own = ofSocket.filter((name) => Object.hasOwn(socket, name));
+    if (typeof socket._getpeername === 'function') this.#watchAddressOf(socket);
+    else own.splice(0, own.length, ...ofSocket.filter((name) => name in socket));
+    for (const name of own) this.#watchProperty(socket, name);
+    for (const name of ofCertificate)
+      if (typeof socket[name] === 'function') this.#watchProperty(socket, name);
+  }
+
+  add(reads: AheadReads): void {
+    this.#readers.add(reads);
+  }
+
+  delete(reads: AheadReads): void {
+    if (!this.#readers.delete(reads) || this.#readers.size > 0) return;
+    peerWatches.delete(this.#socket);
+    this.#standIns.restore();
+  }
+
+  #watchAddressOf({ _peername: kept, _handle: handle }: PeerSocket): void {
+    const own = handle?.getpeername;
+    if (kept !== undefined) {
+      this.#watchAddress(kept);
+    } else if (typeof own === 'function') {
+      this.#standIns.lend(handle!, 'getpeername', (into: Address) => {
+        const code = own.call(handle, into);
+        this.#watchAddress(into);
+        return code;
+      });
+    }
+  }
+
+  /* A Unix socket has no address. */
+  #watchAddress(peer: Address): void {
+    for (const name of ofAddress) if (peer[name] !== undefined) this.#watchProperty(peer, name);
+  }
+
+  #watchProperty(target: Record<PropertyKey, unknown>, name: string): void {
+    const { get, value } = Object.getOwnPropertyDescriptor(target, name) ?? {};
+    const prototype = Object.getPrototypeOf(target) as object;
+    const isOwn = Object.hasOwn(target, name);
+    this.#standIns.define(target, name, () => {
+      if (isObserved()) for (const reads of this.#readers) reads.notePeer();
+      if (!isOwn) return Reflect.get(prototype, name, target);
+      return get === undefined ? (value as unknown) : Reflect.apply(get, target, []);
+    });
+  }
+}
+
+/** Returns the watch of a connection, to which `reads` is added. */
+export function watchPeer(
+  socket: PeerSocket | undefined,
+  reads: AheadReads,
+): PeerWatch | undefined {
+  if (socket === undefined) return undefined;
+  let watch = peerWatches.get(socket);
+  if (watch === undefined) peerWatches.set(socket, (watch = new PeerWatch(socket)));
+  watch.add(reads);
+  return watch;
+}
+
+/* Watches one request from its arrival to the cache, or to the end of its response. */
 class AheadWatch {
   readonly #reads = new AheadReads();
   readonly #standIns: StandIns;
+  readonly #peer: PeerWatch | undefined;
 
   constructor(request: IncomingMessage) {
     const reads = this.#reads;
@@ -197,23 +357,13 @@ class AheadWatch {
     this.#standIns.putRawHeaders(
       (list) => new Proxy([], new RawHeadersTrap(reads, request, 'rawHeaders', list)),
     );
-    this.#watchPeer(request.socket as object | undefined);
+    this.#peer = watchPeer(request.socket as unknown as PeerSocket | undefined, reads);
   }
 
   /** Called at the cache, and again when the response is sent. */
   end(): AheadReads {
-    this.#standIns.giveBack();
+    this.#standIns.restore();
+    this.#peer?.delete(this.#reads);
     return this.#reads;
-  }
-
-  /* By a property of this socket alone: a stand-in would not be the socket that libraries have in their tables. */
-  #watchPeer(socket: object | undefined): void {
-    const name = 'remoteAddress';
-    if (socket === undefined || !(name in socket) || Object.hasOwn(socket, name)) return;
-    const prototype = Object.getPrototypeOf(socket) as object;
-    this.#standIns.define(socket as Record<string, unknown>, name, () => {
-      if (isObserved()) this.#reads.notePeer();
-      return Reflect.get(prototype, name, socket);
-    });
   }
 }

@@ -1,16 +1,16 @@
-import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/flight.ts';
-import { due } from '../cache/answers.ts';
+import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
+import { due } from '../cache/read-through.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 import { headKeyOf } from './request-key.ts';
 
-/** The key under which what is made for `request` is kept. */
+/** Returns the key under which a response made for `request` is kept. */
 export function madeKeyOf(request: CacheRequest, key: string): string {
   return request.method === 'HEAD' ? headKeyOf(key) : key;
 }
 
 /**
- * The response to `request`, kept or made. HEAD gets what GET has; what is made for HEAD is kept apart, because a handler
- * may look at the method.
+ * Returns the response to `request`, kept or made. HEAD gets the response kept for GET; one made for HEAD is kept apart,
+ * because a handler may look at the method.
  */
 export function answerRoute(
   { cache }: CachedRoute,

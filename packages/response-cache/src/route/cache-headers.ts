@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Answer } from '../answer/answer.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Says what the module wants said of the cache; true where the client has the answer already, and needs none. */
-export function sayOfCache(
+/** Sets the configured headers about the cache; returns true if the client already has the response, and gets a 304. */
+export function setCacheHeaders(
   answer: Answer,
   { route: { headers, cache }, request, responses, response }: Exchange,
 ): boolean {
@@ -20,7 +20,7 @@ export function sayOfCache(
   return true;
 }
 
-/** A strong one: the same text, to the byte. */
+/** Returns a strong ETag, which stands for the same text, byte for byte. */
 export function etagOf(json: string): string {
   return `"${createHash('sha1').update(json).digest('base64url')}"`;
 }
@@ -31,7 +31,7 @@ function wordOf(source: Answer['source'], isStoreDown: boolean): string {
   return isStoreDown ? 'BYPASS' : 'MISS';
 }
 
-/* By the weak comparison, as RFC 9110 13.1.2 has it. */
+/* Uses the weak comparison, as in RFC 9110, section 13.1.2. */
 function isOneOf(list: string, etag: unknown): boolean {
   if (typeof etag !== 'string') return false;
   if (list.trim() === '*') return true;

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { AnswerOptions } from '../answer/flight.ts';
+import type { AnswerOptions } from '../answer/answer-options.ts';
 import {
   resolveCompress,
   type CompressOptions,
@@ -16,9 +16,9 @@ import type { Cookies, ReadsMeaning } from './policy.ts';
 export interface CacheRequest {
   readonly method: string;
   readonly originalUrl: string;
-  /** Another than `originalUrl` where something ahead of the router has rewritten it. */
+  /** Differs from `originalUrl` if something ahead of the router has rewritten it. */
   readonly url?: string | undefined;
-  /** Of Express: what its routers have taken off `url`. */
+  /** The prefix that routers of Express have removed from `url`. */
   readonly baseUrl?: string | undefined;
   readonly headers: IncomingHttpHeaders;
   /** Set by guards and Passport once they know the caller. */
@@ -28,7 +28,7 @@ export interface CacheRequest {
 /** Headers in which a response reports on the cache. */
 export type CacheHeader = 'x-cache' | 'age' | 'etag';
 
-/** What is set for all routes of an app. */
+/** Settings for all routes of an app. */
 export interface RouteDefaults {
   /**
    * The hosts of the app. With a list, a request for another host does not use the cache; with `'any'`, all of them
@@ -59,21 +59,21 @@ export interface RouteDefaults {
   headers?: readonly CacheHeader[];
 }
 
-/** How the key of a response comes from its request. */
+/** Rules for the key of a response. */
 export interface KeyRules {
   readonly name: string;
   readonly key: string | ((request: CacheRequest) => string | undefined) | undefined;
   readonly identify: Identify<CacheRequest> | undefined;
   readonly cookies: Cookies;
   readonly query: ReadonlySet<string> | undefined;
-  /** In lower case. It grows by what responses name in their own `Vary`. */
+  /** In lower case. It grows by the names in the `Vary` of responses. */
   readonly vary: string[];
   readonly hosts: 'any' | readonly string[] | undefined;
-  /** Put before the URL where several handlers answer one. */
+  /** Precedes the URL in the key if several handlers serve one URL. */
   readonly version: string | ((request: CacheRequest) => string);
 }
 
-/** What is known of a cached route before its first request. */
+/** A cached route, as known before its first request. */
 export interface CachedRoute extends KeyRules {
   readonly cache: JsonCache;
   readonly ttl: CachePolicy<CacheRequest>['ttl'];
@@ -81,40 +81,42 @@ export interface CachedRoute extends KeyRules {
   readonly early: boolean | undefined;
   readonly renew: 'behind' | undefined;
   readonly patience: number | undefined;
-  /** Whether requests of the cache's own renew its responses. */
+  /** True if requests of the cache's own renew its responses. */
   readonly renewsBehind: boolean;
   readonly tags: CachePolicy<CacheRequest>['tags'];
   readonly headers: ReadonlySet<CacheHeader>;
-  /** Undefined where responses are sent as they are. */
+  /** Undefined if responses are sent uncompressed. */
   readonly compression: Compression | undefined;
   readonly at: Place;
   readonly guards: 'skipped' | undefined;
-  /** Whether what a handler reads of its request is observed while it makes a response. */
+  /** True if the reads of a handler are observed while it makes a response. */
   readonly isObserved: boolean;
   /** Request headers, in lower case, that `version` has read. */
   readonly versionHeaders: readonly string[];
-  /** What handlers have read of requests so far, beside the URL and the host. */
+  /** The reads of handlers so far, other than those of the URL and the host. */
   readonly reads: Set<string>;
-  /** What runs ahead of the cache, such as middleware and guards. */
+  /** Request headers, in lower case, whose further reads change nothing. */
+  readonly ignorableReads: Set<string>;
+  /** The code that runs ahead of the cache, such as middleware and guards. */
   readonly ahead: AheadOfRoute;
-  /** Whether a handler has read a property that something ahead of the cache has set. */
+  /** True once a handler has read a property that something ahead of the cache has set. */
   readsProperties: boolean;
-  /** Whether the address of the client was asked for while a response was made: by its handler, or by a getter of the protocol. */
+  /** True once a handler, or a getter of the protocol, has read the address of the client. */
   readsPeer: boolean;
   /** Called once `vary` has grown. */
   onVaryGrown: (() => void) | undefined;
-  /** Logs why an answer is not kept, once for each reason. */
+  /** Logs why a response is not kept, once for each reason. */
   warnOnce(reason: string): undefined;
 }
 
-/** What the cached routes of an app share. */
+/** Settings that the cached routes of an app share. */
 export interface CachedApp {
   readonly cache: JsonCache;
   readonly defaults: RouteDefaults;
   readonly warn: (line: string) => void;
 }
 
-/** The route of a policy, where nothing else is known of it. */
+/** Returns the route of a policy, with defaults for everything else. */
 export function cachedRoute(
   name: string,
   policy: CachePolicy<CacheRequest>,
@@ -148,6 +150,7 @@ export function cachedRoute(
     isObserved,
     versionHeaders: [],
     reads,
+    ignorableReads: new Set(),
     ahead: new AheadOfRoute(isObserved),
     readsProperties: false,
     readsPeer: false,
@@ -160,23 +163,23 @@ export function cachedRoute(
   };
 }
 
-/* Requests for which `peek` found a renewal due: whether it is was decided there, by chance. */
+/* Requests for which `peek` found a renewal due: that decision is random, and is made only once. */
 const renewing = new WeakSet<object>();
 
 export function renewsEarly(request: object): void {
   renewing.add(request);
 }
 
-/** How `route` is looked up and kept. */
+/** Returns the options for looking up and keeping the responses of `route`. */
 export function answerOptions(route: CachedRoute, request: object): AnswerOptions {
   return {
     ttl: typeof route.ttl === 'number' ? route.ttl : undefined,
     stale: route.stale,
     early: route.early === true && renewing.has(request) ? 'now' : route.early,
     tags: route.tags === undefined ? undefined : true,
-    // Those of a function are known with the response only.
+    // Tags from a function are known only with the response.
     leastTags: typeof route.tags === 'function' ? undefined : route.tags,
-    // A shelf that is not the store's has to know which response it has, and how long it may keep that.
+    // A copy outside the store has to know which response it holds, and how long it may keep it.
     dated: route.headers.size > 0 || route.at === 'engine' || route.compression !== undefined,
     name: route.name,
     isHead,

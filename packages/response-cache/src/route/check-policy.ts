@@ -55,7 +55,7 @@ const defaults: Readonly<Record<string, Check>> = {
 };
 
 /**
- * A misspelt option would silently be its default.
+ * Refuses unknown options, because a misspelt one would silently have its default, and invalid values.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */
@@ -77,7 +77,7 @@ export function checkPolicy(
 }
 
 /**
- * The options that are for all routes.
+ * Checks the options for all routes.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

@@ -1,4 +1,4 @@
-/** The request headers, beside `Cookie`, that show who is asking. */
+/** The request headers, besides `Cookie`, that identify the caller. */
 export const credentialHeaders: readonly string[] = [
   'authorization',
   'proxy-authorization',

@@ -1,19 +1,19 @@
 import type { Cookies } from './policy.ts';
 import type { CacheRequest } from './cached-route.ts';
-import { namesCaller } from './named-caller.ts';
+import { hasIdentifiedCaller } from './identified-caller.ts';
 
 /*
- * Set by scripts of analytics and consent banners on every page of a site; no server reads them. Whole names: a cookie that
- * only begins like one of them may be a session. Those that go on have an id of the site in their names. The engine of
- * `@redline/http` has the same list.
+ * Cookies that scripts of analytics and consent banners set on every page of a site; servers do not read them. Names are
+ * compared in full, because a cookie that only begins like one of them may be a session; the names without an end contain
+ * an id of the site. The engine of `@redline/http` has the same list.
  */
 const analyticsCookie =
   /^(?:_ga=|_ga_|_gid=|_gat=|_gat_|_gcl_au=|_gcl_aw=|_gcl_dc=|_gcl_gb=|_gcl_gs=|_gac_|__utma=|__utmb=|__utmc=|__utmt=|__utmv=|__utmz=|_fbp=|_fbc=|_pk_id\.|_pk_ses\.|_pk_ref\.|_pk_cvar\.|_hjid=|_hjSession_|_hjSessionUser_|_hjFirstSeen=|_clck=|_clsk=|_uetsid=|_uetvid=|_ttp=|_pin_unauth=|ajs_anonymous_id=|hubspotutk=|__hstc=|__hssc=|__hssrc=|OptanonConsent=|OptanonAlertBoxClosed=|CookieConsent=|_scid=|_rdt_uuid=|ln_or=|_ym_uid=|_ym_d=|_ym_isad=)/;
 
-/** Whether the request shows who is asking, so that its answer may be for him alone. */
+/** Returns true if the request identifies its caller, so that the response may be for that caller alone. */
 export function carriesCredentials(request: CacheRequest, cookies: Cookies): boolean {
   const { headers } = request;
-  // One by one: looked up in a loop, what is mostly absent costs a tenth of a hit.
+  // Checked one by one: looking up headers that are mostly absent in a loop costs a tenth of a hit.
   if (
     headers.authorization !== undefined ||
     headers['proxy-authorization'] !== undefined ||
@@ -28,10 +28,10 @@ export function carriesCredentials(request: CacheRequest, cookies: Cookies): boo
   }
   if (cookies === 'private' && headers.cookie !== undefined && !isAnalytics(headers.cookie))
     return true;
-  return namesCaller(request);
+  return hasIdentifiedCaller(request);
 }
 
-/** Whether a request with this cookie uses the cache although it has a cookie. */
+/** Returns true if a request may use the cache despite this cookie. */
 export function isAnalyticsCookie(name: string): boolean {
   return analyticsCookie.test(`${name}=`);
 }
@@ -40,7 +40,7 @@ function isAnalytics(cookie: string): boolean {
   return cookie.split(';').every((pair) => analyticsCookie.test(pair.trim()));
 }
 
-/** The value of one cookie as it was sent; undefined when there is none. */
+/** Returns the value of a cookie as it was sent; undefined if it is missing. */
 export function cookieOf({ headers }: CacheRequest, name: string): string | undefined {
   for (const pair of headers.cookie?.split(';') ?? []) {
     const at = pair.indexOf('=');

@@ -3,11 +3,11 @@ import { checkTags } from '../validate/check-values.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import type { CacheRequest } from './cached-route.ts';
 
-/** What a handler decides about the answer it makes, beside its policy. */
+/** Decisions of a handler about the response it makes, in addition to its policy. */
 export interface CacheDecision {
-  /** How long it is good for, in milliseconds; 0 where it is not stored. */
+  /** Lifetime of the response, in milliseconds; with 0 it is not stored. */
   ttl?: number;
-  /** More tags, on a route whose policy has `tags`. */
+  /** Additional tags, on a route whose policy has `tags`. */
   tags?: readonly string[];
 }
 

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Answer } from '../answer/answer.ts';
-import { due, type Peeked } from '../cache/answers.ts';
-import type { AnswerOptions, Kept } from '../answer/flight.ts';
+import { due, type Peeked } from '../cache/read-through.ts';
+import type { AnswerOptions, Kept } from '../answer/answer-options.ts';
 import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
-import type { EngineOffers } from './engine-shelf.ts';
+import type { EngineOffers } from './engine-store.ts';
 import { isRenewal } from './renewal.ts';
 import { requestKey } from './request-key.ts';
 import type { ResponsePort } from './response-port.ts';
@@ -12,28 +12,28 @@ import { dress } from './send-kept.ts';
 export type Request = CacheRequest & { readonly raw?: IncomingMessage };
 export type Next = (error?: Error) => void;
 
-/** A request that the cache may have an answer to. */
+/** A request for which the cache may have a response. */
 interface Asked<Response> {
   readonly request: Request;
   readonly response: Response;
   readonly key: string;
-  /** Of the engine; undefined where nothing is offered to it. */
+  /** From the engine; undefined if nothing is offered to it. */
   readonly ticket: number | undefined;
 }
 
-/** The hook of one route: it answers what the cache has, and leaves everything else to the handler. */
+/** The hook of one route: it serves hits, and leaves everything else to the handler. */
 export class EarlyAnswers<Response> {
-  /** Where its responses are offered to the engine. */
+  /** Set if its responses are offered to the engine. */
   offers: EngineOffers | undefined;
-  /** Leaves all to the handler. */
+  /** True if everything is left to the handler. */
   isOff = false;
   readonly #route: CachedRoute;
   readonly #responses: ResponsePort<unknown>;
   readonly #prepare: ((response: Response) => void) | undefined;
-  /** Of each request: what depends on one is decided here. */
+  /** The same for every request: the part that depends on a request is decided in this class. */
   readonly #options: AnswerOptions;
 
-  /** @param prepare gives a response what the framework itself would, ahead of the handler */
+  /** @param prepare applies to a response what the framework itself would set ahead of the handler */
   constructor(
     route: CachedRoute,
     responses: ResponsePort<Response>,
@@ -63,7 +63,7 @@ export class EarlyAnswers<Response> {
       const key = requestKey(request, this.#route);
       return this.#responses.obstacle?.(response) === undefined ? key : undefined;
     } catch {
-      // It may need what is only known in the handler, where the error belongs.
+      // The key may need something that is only known in the handler, where the error belongs.
       return undefined;
     }
   }

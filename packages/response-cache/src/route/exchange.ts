@@ -7,6 +7,6 @@ export interface Exchange {
   readonly request: CacheRequest;
   readonly key: string;
   readonly response: unknown;
-  /** What the framework does to `response`. */
+  /** The operations of the framework on `response`. */
   readonly responses: ResponsePort<unknown>;
 }

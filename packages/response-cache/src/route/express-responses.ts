@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { sendNextAs } from './own-methods.ts';
+import { sendNextAs } from './override-methods.ts';
 import {
   jsonType,
   withCharset,
@@ -47,14 +47,14 @@ export const expressResponses: ResponsePort<Response> = {
     else if (typeof body !== 'string')
       response.setHeader('content-type', withCharset(String(type)));
   },
-  // Middleware that envelops or redacts what res.json() is given would not see text.
+  // Middleware that wraps or redacts the argument of res.json() would not see text.
   obstacle(response) {
     if (Object.hasOwn(response, 'json')) return 'a middleware replaces response.json()';
     // Express gives each response a prototype of the app.
     const isReplaced = Object.hasOwn(Object.getPrototypeOf(response), 'json');
     return isReplaced ? 'the app replaces response.json()' : undefined;
   },
-  // As res.json() does, with the settings of the app.
+  // Same as res.json(), with the settings of the app.
   serialize({ app }, value) {
     const replacer = app.get('json replacer') as Replacer | undefined;
     const spaces = app.get('json spaces') as string | number | undefined;

@@ -1,15 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Answer } from '../answer/answer.ts';
-import type { Kept, Outcome } from '../answer/flight.ts';
+import type { Kept, Outcome } from '../answer/answer-options.ts';
 import { Unshared } from '../answer/unshared.ts';
 import { answerRoute, madeKeyOf } from './answer-route.ts';
 import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
-import type { EngineOffers } from './engine-shelf.ts';
+import type { EngineOffers } from './engine-store.ts';
 import type { Exchange } from './exchange.ts';
 import { expressResponses } from './express-responses.ts';
 import { middlewareBefore } from './express-stack.ts';
-import { engineOffers, type Placement } from './place.ts';
-import { produce } from './produce.ts';
+import { engineOffers, type Placement } from './hit-placement.ts';
+import { produce } from './run-handler.ts';
 import { forgetRefused } from './refused-response.ts';
 import { renewalOf, renewalOptions } from './renewal.ts';
 import { requestKey } from './request-key.ts';
@@ -25,7 +25,7 @@ type Next = (error?: unknown) => void;
 
 const responses = expressResponses as ResponsePort<unknown>;
 
-/** What a handler answered with a status of 500 or more: those who wait get the same. */
+/** A response of a handler with a status of 500 or more: waiting requests get the same. */
 class FailedResponse extends Error {
   readonly status: number;
   readonly value: unknown;
@@ -37,7 +37,7 @@ class FailedResponse extends Error {
   }
 }
 
-/** One route of Express, answered where its middleware stands. */
+/** One route of Express, served at the position of its middleware. */
 export class CachedExpressRoute {
   readonly #route: CachedRoute;
   #offers: EngineOffers | undefined;
@@ -46,7 +46,7 @@ export class CachedExpressRoute {
     this.#route = route;
   }
 
-  /** @param middleware the function that stands in the route, by which what stands before it is known */
+  /** @param middleware the function in the route, by which the middleware before it is found */
   place(request: IncomingMessage, middleware: unknown, warn: (line: string) => void): Placement {
     const { at, guards } = this.#route;
     if (at !== 'engine') return { at, reason: undefined };
@@ -90,7 +90,7 @@ export class CachedExpressRoute {
         isAbandoned: () => responses.isGone(response),
       });
     const end = (made: Outcome): void => {
-      if (isOwn) giveBackJson(response);
+      if (isOwn) restoreJson(response);
       if (made instanceof Unshared) return sendUnshared(made.value, route, response);
       if (ticket !== undefined && made instanceof Answer)
         this.#offers?.watch(request, response, { key, answer: made, ticket });
@@ -99,7 +99,7 @@ export class CachedExpressRoute {
     };
     if (!(outcome instanceof Promise)) return end(outcome);
     outcome.then(end).catch((error: unknown) => {
-      if (isOwn) giveBackJson(response);
+      if (isOwn) restoreJson(response);
       fail(error, response, next);
     });
   }
@@ -111,7 +111,7 @@ function send(
   exchange: Exchange & { readonly response: ExpressResponse },
 ): void {
   const { response } = exchange;
-  // A failure was on its way: the old response goes in its place.
+  // The handler failed: the old response is sent instead.
   if (isOwn && response.statusCode >= 500) response.status(200);
   const body = dress(made, isOwn, exchange);
   if (body !== undefined) responses.typeAsJson(response, body);
@@ -131,7 +131,7 @@ function sendUnshared(value: unknown, route: CachedRoute, response: ExpressRespo
   response.json(value);
 }
 
-/** What the handlers behind the cache give `response.json()`; it is sent later, with the others who wait for it. */
+/** Captures what later handlers pass to `response.json()`; it is sent later, together with the responses that wait for it. */
 function resultOf(response: ExpressResponse, next: Next): Promise<unknown> {
   return new Promise((resolve, reject) => {
     response.json = (value) => {
@@ -148,6 +148,6 @@ function resultOf(response: ExpressResponse, next: Next): Promise<unknown> {
   });
 }
 
-function giveBackJson(response: { json?: unknown }): void {
+function restoreJson(response: { json?: unknown }): void {
   if (Object.hasOwn(response, 'json')) delete response.json;
 }

@@ -1,4 +1,4 @@
-import { lookAround, type Around } from './place.ts';
+import { lookAround, type Around } from './hit-placement.ts';
 
 interface Layer {
   readonly name?: string;
@@ -6,7 +6,7 @@ interface Layer {
   readonly route?: { readonly stack: readonly { readonly handle: unknown }[] };
 }
 
-/* Of Express itself and of its own packages: they let everybody pass, and give all responses the same headers. */
+/* Middleware of Express itself and of its own packages: it lets every request pass, and sets the same headers on all responses. */
 const harmless = new Set([
   'query',
   'expressInit',
@@ -19,9 +19,9 @@ const harmless = new Set([
 ]);
 
 /**
- * The middleware that runs before `own`, one of a route; undefined if that is not a route of the app itself.
+ * Returns the middleware that runs before `own`, which is that of a route; undefined if it is not a route of the app itself.
  *
- * @param isHarmless of those that are known to let everybody pass
+ * @param isHarmless true for middleware that is known to let every request pass
  */
 export function middlewareBefore(
   app: unknown,

@@ -1,6 +1,6 @@
-import { lookAround, type Around } from './place.ts';
+import { lookAround, type Around } from './hit-placement.ts';
 
-/** The lists of hooks of a Fastify instance, of those of its routes that are read here. */
+/** The lists of hooks of a Fastify instance that are read here. */
 interface Hooks {
   readonly onRequest: readonly unknown[];
   readonly preParsing: readonly unknown[];
@@ -13,7 +13,7 @@ type OfRoute = { readonly [name in keyof Hooks]?: unknown };
 
 const between = ['preParsing', 'preValidation', 'preHandler'] as const;
 
-/** The names of the hooks that run for a route; undefined where this Fastify keeps them elsewhere. */
+/** The names of the hooks that run for a route. */
 export interface RouteHooks {
   /** Between the hook of the cache and the handler. */
   readonly between: readonly string[];
@@ -22,9 +22,10 @@ export interface RouteHooks {
 }
 
 /**
- * What stands around `own`, the hook of the cache in `onRequest` of `route`. To be called once all plugins are loaded.
+ * Returns the hooks around `own`, the hook of the cache in `onRequest` of `route`; undefined if this Fastify keeps its hooks
+ * elsewhere. To be called once all plugins are loaded.
  *
- * @param isHarmless of those that are known to let everybody pass
+ * @param isHarmless true for hooks that are known to let every request pass
  */
 export function hooksOf(
   instance: object,
@@ -35,7 +36,7 @@ export function hooksOf(
   const symbol = Object.getOwnPropertySymbols(instance).find(
     ({ description }) => description === 'fastify.hooks',
   );
-  // An encapsulated instance inherits from the one around it, but has hooks of its own.
+  // An encapsulated instance inherits from its parent, but has hooks of its own.
   const hooks = symbol && ((instance as Record<symbol, unknown>)[symbol] as Hooks);
   if (hooks === undefined || !Array.isArray(hooks.onRequest)) return undefined;
   const look = (of: readonly unknown[]): Around =>
@@ -57,8 +58,8 @@ export function hooksOf(
 }
 
 /*
- * @fastify/compress gives each route a hook that unpacks request bodies. A request with a body does not use the cache, and
- * every other passes. The hook has no mark, so its source has to do.
+ * @fastify/compress gives each route a hook that decompresses request bodies. A request with a body does not use the cache, and
+ * every other passes. The hook has no mark, so it is recognised by its source.
  */
 function isOfCompress(hook: unknown): boolean {
   if (typeof hook !== 'function' || hook.name !== 'preParsing') return false;

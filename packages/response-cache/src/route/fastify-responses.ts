@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { sendNextAs, shadow } from './own-methods.ts';
+import { sendNextAs, overrideMethods } from './override-methods.ts';
 import { jsonType, withCharset, type Headers, type ResponsePort } from './response-port.ts';
 
 /* Not fastify's own type: its package is not installed in an app on Express. */
@@ -50,7 +50,7 @@ export const fastifyResponses: ResponsePort<Reply> = {
   },
   refuses(reply, value) {
     if (value instanceof Error) return 'its result is an Error, which Fastify handles as one';
-    // It would be given the text as well.
+    // That serialiser would be called with the text as well.
     if (propertyCalled(reply, 'fastify.reply.serializer') != null)
       return 'its handler calls reply.serializer()';
     const type = reply.getHeader('content-type');
@@ -63,10 +63,10 @@ export const fastifyResponses: ResponsePort<Reply> = {
   rawOf: (reply) => reply.raw,
 };
 
-/* A HEAD route of Fastify has the length 0 where there is no text, as if that were what GET gets. */
+/* Without a text, a HEAD route of Fastify sends the length 0, as if GET had an empty body. */
 function leaveOutLength(raw: ServerResponse): void {
   const { writeHead } = raw;
-  const restore = shadow(raw, {
+  const restore = overrideMethods(raw, {
     writeHead(this: ServerResponse, status: number, headers: OutgoingHttpHeaders): ServerResponse {
       restore('writeHead');
       delete headers['content-length'];
@@ -75,13 +75,13 @@ function leaveOutLength(raw: ServerResponse): void {
   });
 }
 
-/* @fastify/cookie keeps cookies on the reply, and makes them headers in onSend: after us. */
+/* @fastify/cookie keeps cookies on the reply, and turns them into headers in onSend, which runs after the cache. */
 function hasPendingCookie(reply: Reply): boolean {
   const cookies = propertyCalled(reply, 'fastify.reply.setCookies');
   return cookies instanceof Map && cookies.size > 0;
 }
 
-/* Fastify runs preSerialization for objects alone: it would pass over the text, and with it over what a hook leaves out. */
+/* Fastify runs preSerialization only for objects: it would skip the text, and send the fields that a hook removes. */
 function shapingHooks(request: object): readonly Hook[] | undefined {
   const context = propertyCalled(request, 'fastify.context') as
     | { preSerialization: readonly Hook[] | null }

@@ -9,7 +9,7 @@ export {
 } from './cached-route.ts';
 export { decide, type CacheDecision } from './decisions.ts';
 export { EarlyAnswers } from './early.ts';
-export { EngineOffers, type EngineAnswers } from './engine-shelf.ts';
+export { EngineOffers, type EngineAnswers } from './engine-store.ts';
 export { expressResponses } from './express-responses.ts';
 export { fastifyResponses } from './fastify-responses.ts';
 export {
@@ -21,7 +21,7 @@ export {
   requireTags,
   type Around,
   type Placement,
-} from './place.ts';
+} from './hit-placement.ts';
 export { checkPolicy, checkRouteDefaults, checkTtl } from './check-policy.ts';
 export {
   aFunction,
@@ -36,7 +36,7 @@ export {
 } from '../validate/check-values.ts';
 export type { Exchange } from './exchange.ts';
 export { renewalOf, renewalOptions } from './renewal.ts';
-export { produce } from './produce.ts';
+export { produce } from './run-handler.ts';
 export { forgetRefused } from './refused-response.ts';
 export { hooksOf } from './fastify-hooks.ts';
 export { middlewareBefore } from './express-stack.ts';

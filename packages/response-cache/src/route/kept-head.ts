@@ -1,9 +1,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { Headers, ResponsePort } from './response-port.ts';
 
-/* What belongs to one response or one connection, and not to the answer. */
+/* Headers of one response or one connection, which are not kept. */
 const ofOneResponse =
-  /^(?:set-cookie|content-length|transfer-encoding|connection|keep-alive|date|age|traceparent|tracestate|server-timing|x-(?:request|correlation|trace|amzn-trace)-id|request-id|x-response-time|x-runtime|(?:x-)?ratelimit.*)$/;
+  /^(?:set-cookie|content-length|transfer-encoding|connection|keep-alive|proxy-(?:authenticate|authentication-info|authorization|connection)|te|trailer|upgrade|date|age|traceparent|tracestate|server-timing|x-(?:request|correlation|trace|amzn-trace)-id|request-id|x-response-time|x-runtime|(?:x-)?ratelimit.*)$/;
 
 interface Head {
   readonly status?: number;
@@ -16,13 +16,13 @@ interface StatusAndHeaders {
   readonly headers: Headers;
 }
 
-/** What an answer has beside its body: the status and the headers that were set or removed while it was made. */
+/** Returns the head of a response, as JSON: its status and the headers that were set or removed while it was made. */
 export function takeHead(
   before: StatusAndHeaders,
   { status, headers: after }: StatusAndHeaders,
   spell: (name: string) => string = (name) => name,
 ): string | undefined {
-  // RFC 9111, section 3.1: what Connection names is of that connection, too.
+  // RFC 9111, section 3.1: headers that Connection names belong to that connection, too.
   const ofConnection = after['connection'] === undefined ? none : namesOf(after['connection']);
   const changed = Object.entries(after).filter(
     ([name, value]) =>
@@ -45,7 +45,7 @@ export function takeHead(
   return JSON.stringify(head);
 }
 
-/** Whether a stored text is a head that a response takes: a damaged one would fail each response until it expires. */
+/** Returns true for a stored head that a response accepts. A damaged one would fail every response until it expires. */
 export function isHead(text: string): boolean {
   try {
     const head = JSON.parse(text) as Head;
@@ -60,7 +60,7 @@ export function isHead(text: string): boolean {
   }
 }
 
-/** Gives a response the head of the answer that was made for another. */
+/** Applies the head of an answer that was made for another response. */
 export function giveHead<Response>(
   head: string,
   responses: ResponsePort<Response>,
@@ -82,7 +82,6 @@ function namesOf(connection: unknown): ReadonlySet<string> {
   return new Set(namesIn(String(connection).toLowerCase()));
 }
 
-/** Adds a name to the `Vary` of a response. */
 export function addVary<Response>(
   responses: ResponsePort<Response>,
   response: Response,
@@ -93,7 +92,7 @@ export function addVary<Response>(
   responses.setHeader(response, 'Vary', present === undefined ? name : union(present, name));
 }
 
-/** The names in a `Vary` header, in lower case. */
+/** Returns the names in a `Vary` header, in lower case. */
 export function varyNames(vary: unknown): string[] {
   return namesIn(String(vary ?? '').toLowerCase());
 }

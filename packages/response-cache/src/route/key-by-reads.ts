@@ -4,7 +4,10 @@ import { isAnalyticsCookie } from './credentials.ts';
 import { AheadReads } from './ahead.ts';
 import type { Reads } from './reads.ts';
 
-/* They are part of the key, or say that there is a body, with which no request uses the cache. */
+/*
+ * Headers that are part of the key, or announce a body, and requests with a body do not use the cache. `Forwarded` is not among
+ * them, because it also has the address of the client; nor is `Content-Type`, which a client may send without a body.
+ */
 const keyed: ReadonlySet<string> = new Set([
   'host',
   ':authority',
@@ -15,13 +18,11 @@ const keyed: ReadonlySet<string> = new Set([
   'x-forwarded-proto',
   'x-forwarded-port',
   'x-forwarded-prefix',
-  'forwarded',
   'content-length',
   'transfer-encoding',
-  'content-type',
 ]);
 
-/* They name one request. Handlers pass them on, and a response that had one in it would be of no use to any other. */
+/* Headers that name one request. Handlers pass them on, and a response that contained one would be useless to any other request. */
 const ofOneRequest: ReadonlySet<string> = new Set([
   'x-request-id',
   'request-id',
@@ -58,36 +59,37 @@ const ofOneRequest: ReadonlySet<string> = new Set([
 const neverWithCaller: ReadonlySet<string> = new Set(credentialHeaders);
 
 /*
- * They describe the browser, the connection and the proxies. Logs, limits, CORS and routing read them on each request, ahead
- * of the cache.
+ * Headers that describe the browser, the connection and the proxies. Logs, limits, CORS and routing read them on each request,
+ * ahead of the cache.
  */
 const ofEachClient: ReadonlySet<string> = new Set(
-  'accept accept-charset accept-encoding accept-version access-control-request-headers access-control-request-method access-control-request-private-network cache-control cf-connecting-ip client-ip connection cookie date dnt fastly-client-ip if-match if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards origin pragma priority proxy-connection purpose range referer referrer save-data sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site sec-fetch-user sec-gpc te trailer true-client-ip upgrade-insecure-requests user-agent via warning x-client-ip x-cluster-client-ip x-forwarded-for x-real-ip x-requested-with'.split(
+  'accept accept-charset accept-encoding accept-version access-control-request-headers access-control-request-method access-control-request-private-network cache-control cf-connecting-ip client-ip connection content-type cookie date dnt fastly-client-ip forwarded if-match if-modified-since if-none-match if-range if-unmodified-since keep-alive max-forwards origin pragma priority proxy-connection purpose range referer referrer save-data sec-ch-ua sec-ch-ua-mobile sec-ch-ua-platform sec-fetch-dest sec-fetch-mode sec-fetch-site sec-fetch-user sec-gpc te trailer true-client-ip upgrade-insecure-requests user-agent via warning x-client-ip x-cluster-client-ip x-forwarded-for x-real-ip x-requested-with'.split(
     ' ',
   ),
 );
 
-/** What is known of the code behind the cache, and of what ran ahead of it. */
+/** The reads of the code after the cache, and of the code ahead of it. */
 interface Seen {
   readonly reads: Reads;
   readonly ahead: AheadReads | 'unknown' | undefined;
 }
 
-/* Reasons that are not logged: they are over with the next request. */
+/* Reasons that are not logged, because they are gone with the next request. */
 export const unknownAhead = 'what ran ahead of the cache was not seen';
 export const unknownPeer = 'who asked for the address of the client was not seen';
 
 /**
- * Why a response may not be kept under the key of its request, by what was read while it was made; undefined if it may.
- * Headers that were read are part of the key from then on.
+ * Returns why a response may not be kept under the key of its request, judged by the reads while it was made; undefined if it
+ * may. Headers that were read are part of the key from then on.
  *
- * A route with an `identify` or a `key` of its own says itself whom a response is for: there, what was read is only recorded.
+ * A route with an `identify` or a `key` of its own decides itself which callers share a response: there, reads are only recorded.
  */
 export function whyUnkeyed(
   route: CachedRoute,
   request: CacheRequest,
   { reads, ahead }: Seen,
 ): string | undefined {
+  if (ahead === undefined && changesNothing(route, reads)) return undefined;
   const learned = unkeyedHeaders(route, request, reads.headers);
   const isSeen = ahead instanceof AheadReads;
   const passedOn = isSeen ? learnedAhead(route, request, ahead) : [];
@@ -95,6 +97,7 @@ export function whyUnkeyed(
   if (reads.isPeerRead) route.readsPeer = true;
   record(route, reads);
   if (isSeen) recordAhead(route, ahead);
+  noteIgnorable(route, reads.headers);
   if (route.identify !== undefined || route.key !== undefined) return undefined;
   const whole = whyNever(route, request, reads, 'handler');
   const why = whole ?? (isSeen ? whyNever(route, request, ahead, 'provider') : undefined);
@@ -114,7 +117,26 @@ export function whyUnkeyed(
   return `${who.join(', and ')}, which is part of the key from now on`;
 }
 
-/* What has no place in a key. */
+/* True if only ignorable headers were read, as for nearly every response of a route. */
+function changesNothing({ ignorableReads }: CachedRoute, reads: Reads): boolean {
+  if (reads.areHeadersListed || reads.areCookiesListed || reads.isPeerRead) return false;
+  if (reads.cookies.length > 0 || reads.properties.length > 0) return false;
+  for (const name of reads.headers) if (!ignorableReads.has(name)) return false;
+  return true;
+}
+
+/* A header is ignorable once it is recorded and either part of the key for good or irrelevant, whatever its value. */
+function noteIgnorable(route: CachedRoute, names: readonly string[]): void {
+  const isOwnKey = route.identify !== undefined || route.key !== undefined;
+  const { ignorableReads, vary, versionHeaders } = route;
+  for (const name of names) {
+    if (name === 'cookie' && !isOwnKey) continue;
+    const isKeyed = keyed.has(name) || vary.includes(name) || versionHeaders.includes(name);
+    if (isOwnKey || isKeyed || ofOneRequest.has(name)) ignorableReads.add(name);
+  }
+}
+
+/* Returns the reason if a read has no place in a key. */
 function whyNever(
   route: CachedRoute,
   request: CacheRequest,
@@ -137,8 +159,8 @@ function whyNever(
 }
 
 /*
- * Middleware hands on what it has found out in a property, an AsyncLocalStorage or a table of its own. Whichever way, a response
- * may depend on it: on any header but those that are read for logs and limits.
+ * Middleware passes on its findings in a property, an AsyncLocalStorage or a table of its own. Either way, a response may depend
+ * on them: on any header but those that are read for logs and limits.
  */
 function learnedAhead(route: CachedRoute, request: CacheRequest, ahead: AheadReads): string[] {
   const names = [...ahead.readers].flatMap(([name, { isObserver, isOfHandler }]) =>
@@ -174,7 +196,7 @@ function unkeyedHeaders(
   const learned: string[] = [];
   for (const name of names) {
     if (keyed.has(name) || ofOneRequest.has(name) || name === 'cookie') continue;
-    // A request that has one does not come here, so that all that do are alike.
+    // A request that has one does not get here, so all that do are alike.
     if (neverWithCaller.has(name) && headers[name] === undefined) continue;
     if (vary.includes(name) || versionHeaders.includes(name) || learned.includes(name)) continue;
     learned.push(name);
@@ -182,7 +204,7 @@ function unkeyedHeaders(
   return learned;
 }
 
-/* With 'private', cookies of analytics are the only ones that come here. */
+/* With 'private', cookies of analytics are the only ones that get here. */
 function unkeyedCookie(
   { cookies: meaning }: CachedRoute,
   { headers }: CacheRequest,

@@ -1,6 +1,6 @@
 /**
- * The text of a key. Every key of this package and of `@redline/nest` is made here: the length in front of each part makes
- * it impossible for the text of one part, which a client may choose, to reach into the next.
+ * Returns the text of a key. Every key of this package and of `@redline/nest` is made here: the length in front of each part
+ * makes it impossible for the text of one part, which a client may choose, to reach into the next.
  *
  * Undefined differs from every text, so an absent part needs no text of its own.
  */

@@ -1,4 +1,4 @@
-/** What `redline doctor` reads in the process of the app: the cached routes, and what their responses depend on. */
+/** A cached route and the reads that its responses depend on, as `redline doctor` reads them in the process of the app. */
 interface ListedRoute {
   readonly name: string;
   readonly reads: WeakRef<ReadonlySet<string>>;

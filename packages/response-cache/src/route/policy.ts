@@ -1,6 +1,6 @@
 import type { CompressOptions } from '../encoding/compress-options.ts';
 
-/** How callers are distinguished; see `identify` of {@link CachePolicy}. */
+/** Distinguishes callers; see `identify` of {@link CachePolicy}. */
 export type Identify<Request> =
   | 'public'
   | { readonly header: string }
@@ -8,54 +8,53 @@ export type Identify<Request> =
   | ((request: Request) => string | undefined);
 
 /**
- * Where a hit is answered: by the HTTP engine, without JavaScript; by a hook of the framework that runs as soon as the
- * route is known; or in the place of the handler, after everything that runs before it.
+ * The place that serves a hit: the HTTP engine, without JavaScript; a hook of the framework that runs as soon as the route
+ * is known; or the place of the handler, after everything that runs before it.
  */
 export type Place = 'engine' | 'hook' | 'handler';
 
 /**
- * What a `Cookie` header means to a route without `identify`: with `'private'` the request does not use the cache,
+ * The meaning of a `Cookie` header to a route without `identify`: with `'private'` the request does not use the cache,
  * unless all its cookies are those of well-known analytics; with `'ignore'` cookies do not matter.
  */
 export type Cookies = 'ignore' | 'private';
 
 /**
- * What it means to a route without `identify` and `key` that its handler reads a header, a cookie or the address of the client:
- * with `'observed'` a header is part of the key from then on, and a response that depends on anything else is not kept; with
- * `'ignored'` it does not matter.
+ * The meaning of reads to a route without `identify` and `key` whose handler reads a header, a cookie or the address of the
+ * client: with `'observed'` a header is part of the key from then on, and a response that depends on anything else is not kept;
+ * with `'ignored'` reads do not matter.
  */
 export type ReadsMeaning = 'observed' | 'ignored';
 
-/** What a response depends on, and how long it is valid: the same words in every framework. */
+/** Dependencies and lifetime of a response: the same options in every framework. */
 export interface CachePolicy<Request> {
   /**
-   * How long a response is valid, in milliseconds. A function sets it for each response when it is made; with 0 it is
+   * Lifetime of a response, in milliseconds. A function sets it for each response when it is made; with 0 the response is
    * not stored.
    * @default the `ttl` of the cache
    */
   ttl?: number | ((request: Request, value: unknown) => number);
   /**
-   * How long a response is kept beyond its `ttl`, in milliseconds: one request makes a new one, and all others get the
-   * old one meanwhile; so does that request if the handler fails.
+   * Time a response is kept beyond its `ttl`, in milliseconds: one request makes a new one, and all others get the old one
+   * meanwhile; so does that request if the handler fails.
    * @default 0
    */
   stale?: number;
   /**
-   * `'behind'`: no request waits for a renewal. Who finds an outdated response within `stale`, or one to be renewed `early`, gets
-   * it at once, and a request of the cache's own makes the new one behind that: one for all processes that share the store.
-   * It runs through the whole app, with the headers of the one that found the old response.
+   * `'behind'`: no request waits for a renewal. A request that finds an outdated response within `stale`, or one to be renewed
+   * `early`, gets it at once, and a request of the cache's own makes the new one in the background: one for all processes that
+   * share the store. It runs through the whole app, with the headers of the one that found the old response.
    * @default that request makes the new one and waits for it
    */
   renew?: 'behind';
   /**
-   * As `renew: 'behind'`, but the request that finds the outdated response first waits for the new one, for so many
-   * milliseconds at most.
+   * Same as `renew: 'behind'`, but the first request to find the outdated response waits for the new one, up to this many
+   * milliseconds.
    * @default no limit; with `renew: 'behind'`, 0
    */
   patience?: number;
   /**
-   * If true, one request makes a new response a little before the `ttl` ends: the longer that takes, the earlier
-   * (XFetch).
+   * If true, one request makes a new response shortly before the `ttl` ends: the longer that takes, the earlier (XFetch).
    * @default false
    */
   early?: boolean;
@@ -79,7 +78,7 @@ export interface CachePolicy<Request> {
    */
   key?: string | ((request: Request) => string);
   /**
-   * The parameters of the query string that count; the others, and their order, do not.
+   * The parameters of the query string that matter; the others, and their order, do not.
    * @default all of them, in their order
    */
   query?: readonly string[];
@@ -88,20 +87,20 @@ export interface CachePolicy<Request> {
   /** @default 'observed', or what is set for all routes */
   reads?: ReadsMeaning;
   /**
-   * Compresses the kept response, once and off the main thread, and sends that to who accepts it. Until it is ready, and on
-   * misses, the response is sent as it is.
+   * Compresses the kept response, once and off the main thread, for clients that accept it. Until it is ready, and on misses,
+   * the response is sent uncompressed.
    * @default false, or what is set for all routes
    */
   compress?: boolean | CompressOptions;
   /**
-   * The earliest place where a hit may be answered. A place that cannot answer a route, or a request, leaves it to the
-   * next; a line at start says where each route is answered, and why not earlier.
+   * The earliest place that may serve a hit. A place that cannot serve a route, or a request, leaves it to the next; a line at
+   * start names the place of each route, and the reason if it is a later one.
    * @default 'handler'
    */
   at?: Place;
   /**
-   * `'skipped'`: hits are answered without the guards of the route, and without the hooks of Fastify between
-   * `onRequest` and the handler. An app with such a route, `at` above `'handler'` and without this does not start.
+   * `'skipped'`: hits are served without the guards of the route, and without the hooks of Fastify between `onRequest` and
+   * the handler. An app that has a route with guards, `at` above `'handler'` and without this option does not start.
    */
   guards?: 'skipped';
 }

@@ -1,17 +1,17 @@
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The code that has read something of a request. */
+/** The code that has read a part of a request. */
 export interface Reader {
   /** A package by its name, a file of the app by its path. */
   readonly name: string;
-  /** Of a package that observes or logs requests, and puts nothing into responses. */
+  /** True for a package that observes or logs requests, and puts nothing into responses. */
   readonly isObserver: boolean;
-  /** Whether Nest was making a provider for the request: what its constructor reads, its handler has. */
+  /** True if Nest was creating a provider for the request: its handler gets what the constructor reads. */
   readonly isOfHandler: boolean;
 }
 
-/* They read a request for whoever calls them. */
+/* Packages that read a request for their callers. */
 const helpers: ReadonlySet<string> = new Set(
   'accepts negotiator type-is proxy-addr @fastify/proxy-addr forwarded parseurl fresh content-type cookie @tinyhttp/accepts'.split(
     ' ',
@@ -19,7 +19,7 @@ const helpers: ReadonlySet<string> = new Set(
 );
 const helperFile = /[\\/](?:express|fastify)[\\/]lib[\\/]request\.js$/;
 
-/* They read a request for their own routing and parsing. */
+/* Packages that read a request for their own routing and parsing. */
 const frameworks: ReadonlySet<string> = new Set(
   'fastify express router connect find-my-way @nestjs/core @nestjs/common @nestjs/platform-express @nestjs/platform-fastify @fastify/middie @redline/http @redline/nest @redline/response-cache @redline/defer body-parser finalhandler serve-static send light-my-request rxjs'.split(
     ' ',
@@ -31,10 +31,10 @@ const observers =
 
 const ofPackage = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/;
 const location = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*):\d+:\d+\)?$/;
-/* This file as a stack names it: there is no import.meta where it was compiled to CommonJS, as Jest does. */
+/* The path of this file comes from the stack: Jest and bundlers compile to CommonJS, which has no import.meta. */
 const ownFile = /^(.*[\\/])reader-of\.[jt]s$/;
 const observing = /^(?:ahead|observe|reads|stand-ins|traps)\.[jt]s$/;
-/* This package and its siblings: those of a workspace are not below node_modules. */
+/* This package and its siblings: packages of a workspace are not below node_modules. */
 const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;
 
 /**
@@ -46,7 +46,7 @@ export function readerOf(): Reader | undefined {
   Error.stackTraceLimit = 16;
   const { stack } = new Error('who reads');
   Error.stackTraceLimit = limit;
-  // A hook of the app for stacks may return anything.
+  // An app's own hook for stacks may return anything.
   if (typeof stack !== 'string') return unknown;
   let here: string | undefined;
   for (const line of stack.split('\n').slice(1)) {
@@ -65,7 +65,7 @@ export function readerOf(): Reader | undefined {
     if (path.startsWith(siblings) && built.test(path.slice(siblings.length))) return undefined;
     const name = ofPackage.exec(path)?.[1]?.replaceAll('\\', '/');
     if (name !== undefined && (helpers.has(name) || helperFile.test(path))) continue;
-    // Whatever is below in the stack has called it long ago, by next().
+    // Code further down the stack has called it long ago, by next().
     if (name !== undefined && frameworks.has(name)) return undefined;
     return {
       name: name ?? relative(process.cwd(), path),

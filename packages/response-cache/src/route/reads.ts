@@ -1,24 +1,24 @@
-/** What the code behind the cache has read of a request while it made a response, beside its URL. */
+/** The reads of a request, other than its URL, by the code after the cache while it made a response. */
 export class Reads {
   /** In lower case. */
   readonly headers: string[] = [];
-  /** Whether all headers were read at once: a loop, a spread, `JSON.stringify`, `rawHeaders`. */
+  /** True once all headers were read at once: a loop, a spread, `JSON.stringify`, `rawHeaders`. */
   areHeadersListed = false;
   readonly cookies: string[] = [];
   areCookiesListed = false;
-  /** Whether the connection was asked who the client is. */
+  /** True once the address of the client was read from the connection. */
   isPeerRead = false;
-  /** Whether only a getter of the protocol or the host may have asked it. */
+  /** True if the read may be only that of a getter of the protocol or the host. */
   mayBeOfOrigin = false;
   /** Properties of the request, or of `response.locals`, that something ahead of the cache has set. */
   readonly properties: string[] = [];
 
-  /** @param _isValue whether its value was read, and not only whether it is there */
+  /** @param _isValue false if only its presence was checked */
   noteHeader(name: string, _isValue: boolean): void {
     this.headers.push(name);
   }
 
-  /** @param _headers those that are listed; undefined where they have no names, as in `rawHeaders` */
+  /** @param _headers the listed ones; undefined if they have no names, as in `rawHeaders` */
   noteAllHeaders(_headers?: object): void {
     this.areHeadersListed = true;
   }
@@ -28,12 +28,12 @@ export class Reads {
   }
 }
 
-/* While a logger reads the request: what it writes does not become a part of the response. */
+/* Above 0 while a logger reads the request: its lines do not become a part of the response. */
 let exempt = 0;
 
 /**
- * Runs `work`, such as a logger that writes all headers, without taking what it reads of a request for something that the
- * response depends on. For synchronous work: what an `await` in it continues is observed again.
+ * Runs `work`, such as a logger that writes all headers, without counting its reads of a request as dependencies of the
+ * response. For synchronous work: code after an `await` in it is observed again.
  */
 export function unobserved<Result>(work: () => Result): Result {
   exempt += 1;
@@ -44,7 +44,7 @@ export function unobserved<Result>(work: () => Result): Result {
   }
 }
 
-/** False within {@link unobserved}. */
+/** Returns false within {@link unobserved}. */
 export function isObserved(): boolean {
   return exempt === 0;
 }

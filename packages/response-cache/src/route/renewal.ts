@@ -4,17 +4,17 @@ import { IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Shared } from '../answer/answer.ts';
-import type { AnswerOptions, Outcome, Producer } from '../answer/flight.ts';
+import type { AnswerOptions, Outcome, Producer } from '../answer/answer-options.ts';
 import { Unshared, unshared } from '../answer/unshared.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 
-/* The request that finds an old response has its own context, which nothing behind its response is part of. */
+/* The request that finds an old response has its own context, which a renewal after its response is not part of. */
 const outside = AsyncLocalStorage.snapshot();
 
-/* That of `defer.after` of @redline/defer, where an app has it: known by its name alone. */
+/* The key of `defer.after` of @redline/defer, if an app has it: recognised by its name alone. */
 const afterResponse: unique symbol = Symbol.for('redline.after-response') as never;
 
-/* Of the one who asked, and not of what is made for all. */
+/* Headers for the client that sent them, not for a response made for all. */
 const conditions = new Set([
   'if-none-match',
   'if-modified-since',
@@ -24,7 +24,7 @@ const conditions = new Set([
   'range',
 ]);
 
-/* As Node publishes each request, ahead of everything that an app does with it. */
+/* Channels on which Node publishes each request, ahead of everything that an app does with it. */
 const starts = channel('http.server.request.start');
 const finishes = channel('http.server.response.finish');
 
@@ -33,8 +33,8 @@ type Request = CacheRequest & { readonly raw?: IncomingMessage };
 const renewals = new WeakMap<object, Renewal>();
 
 /**
- * Whether this request was made by the cache, to renew a response behind others: it runs through the whole app, and its
- * response goes to nobody. For loggers and limiters that are not to count it.
+ * Returns true if the cache made this request to renew a response in the background: it runs through the whole app, and its
+ * response is discarded. For loggers and limiters that must not count it.
  */
 export function isRenewal(request: object): boolean {
   return renewalOf(request as Request) !== undefined;
@@ -44,7 +44,7 @@ export function renewalOf(request: Request): Renewal | undefined {
   return renewals.get(rawOf(request));
 }
 
-/** How `route` renews a response that `request` finds outdated; nothing where that request has to wait for it. */
+/** Returns the options for renewing a response that `request` finds outdated; undefined if that request has to wait for it. */
 export function renewalOptions(
   { renew, patience }: CachedRoute,
   request: Request,
@@ -54,11 +54,11 @@ export function renewalOptions(
   if (renew === undefined && patience === undefined) return undefined;
   const raw = rawOf(request);
   const { server } = (raw.socket ?? {}) as { server?: Server };
-  // HTTP/2 has requests of another kind, and inject() of Fastify has no server.
+  // HTTP/2 has a different kind of request, and inject() of Fastify has no server.
   if (request.method !== 'GET' || raw.httpVersionMajor !== 1 || server === undefined)
     return undefined;
   const url = request.originalUrl;
-  // Behind the response the client may have left, and nobody knows its address any more.
+  // Read now: after the response the client may have left, and its address is no longer known.
   const addresses = addressesOf(raw.socket);
   const produceBehind: Producer = () => {
     const begin = (): Promise<unknown> =>
@@ -68,7 +68,7 @@ export function renewalOptions(
   return { renew, patience, produceBehind };
 }
 
-/** A request that the cache makes of another, to have what its handler makes. */
+/** A request that the cache makes from another, to get the result of its handler. */
 export class Renewal {
   readonly #key: string;
   readonly #made: PromiseWithResolvers<unknown> = Promise.withResolvers<unknown>();
@@ -86,7 +86,7 @@ export class Renewal {
       finishes.publish(news);
       request.socket.destroy();
     });
-    // It is settled by now, unless something ahead of the handler has answered.
+    // The promise is settled by now, unless something ahead of the handler has responded.
     response.on('close', () =>
       this.#made.reject(
         new Error(`something ahead of its handler answers with the status ${response.statusCode}`),
@@ -99,11 +99,11 @@ export class Renewal {
     return this.#made.promise;
   }
 
-  /** Runs the handler for its request, and keeps what it makes; returns what goes into its response. */
+  /** Runs the handler for its request, and keeps the result; returns the content of its response. */
   async make(key: string | undefined, produce: () => Promise<unknown>): Promise<Outcome> {
     try {
       const value = await produce();
-      // Whoever is known by time or chance may be another now.
+      // A caller identified by time or chance may be a different one now.
       this.#made.resolve(key === this.#key ? value : unshared(undefined));
       if (value instanceof Shared) return value.details.json ?? '';
       return value instanceof Unshared ? value : (unshared(value) as Unshared);
@@ -114,7 +114,7 @@ export class Renewal {
   }
 }
 
-/** Runs `begin` once the response has left, as work of `@redline/defer` where that is there. */
+/** Runs `begin` once the response was sent, as work of `@redline/defer` if the app has that. */
 function behind(response: ServerResponse, begin: () => Promise<unknown>): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>();
   const run = (): Promise<void> => begin().then(resolve, reject);
@@ -125,7 +125,7 @@ function behind(response: ServerResponse, begin: () => Promise<unknown>): Promis
     if (after === undefined) onceGone(response, () => void run());
     else after(run);
   } catch {
-    // It is closed, full or not set up.
+    // `@redline/defer` is closed, full or not set up.
     onceGone(response, () => void run());
   }
   return promise;
@@ -151,8 +151,8 @@ function rawOf(request: Request): IncomingMessage {
 }
 
 function requestLike(of: IncomingMessage, url: string, addresses: Addresses): IncomingMessage {
-  const nowhere = new Nowhere(of.socket, addresses);
-  const request = new IncomingMessage(nowhere as unknown as Socket);
+  const socket = new DiscardingSocket(of.socket, addresses);
+  const request = new IncomingMessage(socket as unknown as Socket);
   const { rawHeaders } = of;
   const kept: string[] = [];
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
@@ -185,8 +185,8 @@ function addressesOf(of: Socket): Addresses {
   return { remoteAddress, remotePort, remoteFamily, localAddress, localPort } as Addresses;
 }
 
-/** A connection whose client is that of another, and to which nothing is sent. */
-class Nowhere extends Duplex {
+/** A connection with the client of another one, which discards everything written to it. */
+class DiscardingSocket extends Duplex {
   constructor(of: Socket, addresses: Addresses) {
     super({ emitClose: true });
     const { encrypted, authorized, server } = of as unknown as Record<string, unknown>;

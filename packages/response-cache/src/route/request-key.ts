@@ -2,13 +2,24 @@ import { CacheError } from '../errors.ts';
 import type { Identify } from './policy.ts';
 import type { CacheRequest, KeyRules } from './cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
-import { forwardedOf, hostOf, notForwarded, schemeOf, type Forwarded } from './host.ts';
+import {
+  forwardedOf,
+  hostOf,
+  notForwarded,
+  schemeOf,
+  schemes,
+  type Forwarded,
+  type Scheme,
+} from './host.ts';
 import { keyOf } from './key-parts.ts';
 import { ignoreRejection } from '../validate/unawaited.ts';
 
-/** The key of the response to `request`; undefined when that may not be shared, or depends on more than a key has. */
+const slash = 0x2f;
+
+/** Returns the key of the response to `request`; undefined if that may not be shared, or depends on more than a key has. */
 export function requestKey(request: CacheRequest, rules: KeyRules): string | undefined {
   if (hasBody(request)) return undefined;
+  if (hostOf(request) === undefined) return undefined;
   const { identify, vary, key } = rules;
   let caller: string | undefined;
   if (identify === undefined) {
@@ -25,7 +36,7 @@ export function requestKey(request: CacheRequest, rules: KeyRules): string | und
   return own === undefined ? undefined : keyOf('key', caller, variant, own);
 }
 
-/** The key under which the response to HEAD is kept, where `key` has none: a handler may look at the method. */
+/** Returns the key of a response made for HEAD, used if `key` has no response: a handler may look at the method. */
 export function headKeyOf(key: string): string {
   return keyOf('HEAD', key);
 }
@@ -39,13 +50,13 @@ export interface KeysOf {
   readonly prefix: string | undefined;
 }
 
-/** The keys of all responses that a URL, or the `key` of a route, may have without `vary`. */
+/** Returns the keys of all responses that a URL, or the `key` of a route, may have without `vary`. */
 export function keysOf(text: string, { hosts, caller, prefix }: KeysOf): string[] {
   const keys = [keyOf('key', caller, undefined, text)];
   for (const host of hosts) {
-    // Of no scheme, where it does not count.
-    const schemes = host === '' ? [undefined] : (['http', 'https'] as const);
-    for (const scheme of schemes) {
+    // Hosts that share their responses have no scheme.
+    const known = host === '' ? [undefined] : schemes;
+    for (const scheme of known) {
       const forwarded = prefix === undefined ? notForwarded : { ...notForwarded, prefix };
       const origin: Origin = { scheme, host: host === '' ? undefined : host, forwarded };
       keys.push(originKey({ caller, variant: undefined, origin, version: '', url: text }));
@@ -54,16 +65,16 @@ export function keysOf(text: string, { hosts, caller, prefix }: KeysOf): string[
   return keys.flatMap((key) => [key, headKeyOf(key)]);
 }
 
-/* Frameworks give it to handlers of GET as well, and no key can have all of it. */
+/* Frameworks pass a body to handlers of GET as well, and a key cannot contain all of it. */
 function hasBody({ headers, raw, stream }: CacheRequest & Http2): boolean {
   const length = headers['content-length'];
   if (length !== undefined && length !== '0') return true;
   if (headers['transfer-encoding'] !== undefined) return true;
-  // HTTP/2 has bodies without a header of them, and headers that HTTP/1 does not have.
+  // HTTP/2 has bodies without a header that announces them, and headers that HTTP/1 does not have.
   return headers[':method'] !== undefined && (raw ?? { stream }).stream?.endAfterHeaders === false;
 }
 
-/* A request of HTTP/2: that of Fastify has Node's own in it. */
+/* A request of HTTP/2: Fastify's contains Node's own. */
 interface Http2 {
   readonly raw?: { readonly stream?: { readonly endAfterHeaders?: boolean } };
   readonly stream?: { readonly endAfterHeaders?: boolean };
@@ -79,7 +90,7 @@ function nameOf(
   return Array.isArray(value) ? value.join() : value;
 }
 
-/* With their names: another process may have learned of others. */
+/* Includes their names: another process may have learned different ones. */
 function variantOf({ headers }: CacheRequest, vary: readonly string[]): string {
   return keyOf(
     ...vary.flatMap((name) => {
@@ -95,7 +106,7 @@ function ownKey(
   name: string,
 ): string | undefined {
   const made: unknown = key(request);
-  // Only the `trackBy` of the module is typed to do so.
+  // Only the `trackBy` of the module is typed to return undefined.
   if (made === undefined) return undefined;
   if (typeof made !== 'string') throw notAString('key', name, made);
   return made;
@@ -108,6 +119,8 @@ function urlKey(
   variant: string | undefined,
 ): string | undefined {
   const { query, hosts } = rules;
+  // RFC 9112, section 3.2.2: an absolute target has a host of its own besides Host, and delete(url) would not find its response.
+  if (request.originalUrl.charCodeAt(0) !== slash) return undefined;
   const url = query === undefined ? request.originalUrl : withQuery(request.originalUrl, query);
   const own = typeof rules.version === 'string' ? rules.version : rules.version(request);
   const routed = rewrittenUrl(request);
@@ -122,8 +135,8 @@ function urlKey(
 }
 
 /**
- * The URL by which the router has found the route, where that is not the one that was sent: a middleware may have chosen it by a
- * cookie, a client or a host, and two routes may answer one URL. Undefined where both are the same.
+ * Returns the URL by which the router has found the route, if that is not the one that was sent: a middleware may have chosen it
+ * by a cookie, a client or a host, and two routes may serve one URL. Undefined if both are the same.
  */
 export function rewrittenUrl({ originalUrl, url, baseUrl }: CacheRequest): string | undefined {
   if (url === undefined || url === originalUrl) return undefined;
@@ -134,9 +147,9 @@ export function rewrittenUrl({ originalUrl, url, baseUrl }: CacheRequest): strin
   return whole;
 }
 
-/** The origin of a URL, which the absolute links in its response have; of none where hosts share their responses. */
+/** The origin of a URL, which the absolute links in its response have; without values if hosts share their responses. */
 interface Origin {
-  readonly scheme: 'http' | 'https' | undefined;
+  readonly scheme: Scheme | undefined;
   readonly host: string | undefined;
   readonly forwarded: Forwarded;
 }
@@ -150,7 +163,7 @@ interface UrlParts {
   readonly version: string;
 }
 
-/* What stands before the URL is that of the last request, mostly; to put it together again takes 130 ns of a hit. */
+/* The parts before the URL are usually those of the last request; joining them again takes 130 ns of a hit. */
 let last: UrlParts & { readonly text: string } = {
   caller: undefined,
   variant: undefined,
@@ -178,7 +191,7 @@ function beforeUrl({
   origin: { scheme, host, forwarded },
   version,
 }: UrlParts): string {
-  // Mostly nothing is forwarded.
+  // Usually nothing is forwarded.
   const ofProxies =
     forwarded === notForwarded
       ? undefined
@@ -193,7 +206,7 @@ function withQuery(url: string, allowed: ReadonlySet<string>): string {
     .slice(at + 1)
     .split('&')
     .filter((pair) => allowed.has(decoded(pair.split('=', 1)[0]!)))
-    // By name alone: the order of values under one name counts.
+    // Sorted only by name: the order of values under one name matters.
     .map((pair) => [decoded(pair.split('=', 1)[0]!), pair] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0))
     .map(([, pair]) => pair);

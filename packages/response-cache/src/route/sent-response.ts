@@ -1,7 +1,7 @@
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { shadow } from './own-methods.ts';
+import { overrideMethods } from './override-methods.ts';
 
-/** A response as it was sent, without what belongs to its connection. */
+/** A response as it was sent, without the headers of its connection. */
 export interface SentResponse {
   readonly status: number;
   /** In the order and the spelling in which they were sent. */
@@ -12,8 +12,8 @@ export interface SentResponse {
 type HeadersGiven = OutgoingHttpHeaders | readonly OutgoingHttpHeader[] | undefined;
 
 /**
- * Calls `onSent` with the response once it is sent; with undefined if it is sent in pieces. Its methods are its own
- * until then: only they see what hooks and middleware have made of it.
+ * Calls `onSent` with the response once it is sent; with undefined if it is sent in pieces. Replaces methods of the
+ * response until then, because only they see the result of hooks and middleware.
  */
 export function watchSent(
   response: ServerResponse,
@@ -21,7 +21,7 @@ export function watchSent(
 ): void {
   const { writeHead, write, end } = response;
   let given: HeadersGiven;
-  const restore = shadow(response, {
+  const restore = overrideMethods(response, {
     writeHead(this: ServerResponse, ...args: unknown[]): unknown {
       given = args.find((arg) => typeof arg === 'object' && arg !== null) as HeadersGiven;
       restore('writeHead');
@@ -49,7 +49,7 @@ export function watchSent(
   });
 }
 
-/* As Node merges what is set with what `writeHead` is given. */
+/* Merges the headers that were set with those passed to `writeHead`, as Node does. */
 function headersOf(response: ServerResponse, given: HeadersGiven): [string, string][] {
   const lines = new Map<string, [string, OutgoingHttpHeader]>();
   for (const name of spelledNamesOf(response))

@@ -1,30 +1,34 @@
 type Target = Record<PropertyKey, unknown>;
 
-/** The parts of Node's request for which something may stand. */
+/** The parts of Node's request that may have a stand-in. */
 export interface Parts {
   headers: object;
   rawHeaders: object | undefined;
   socket: object | undefined;
 }
 
-/* By the prototype of requests: whether it makes a part at its first read, as the engine's does. Node's requests have it from the start. */
+/* For a prototype of requests: true if it creates a part at the first read, as the engine's does. Node's have it from the start. */
 interface Lazy {
   readonly rawHeaders: boolean;
   readonly socket: boolean;
 }
 const lazyBy = new WeakMap<object, Lazy>();
+/* Nearly all requests of a process have one prototype, and a lookup in a WeakMap costs more than the rest of a stand-in. */
+let latest: object | undefined;
+let lazyOfLatest: Lazy;
 
 /**
- * Puts stand-ins in the place of properties of one request, and gives it back as it was.
+ * Replaces properties of one request with stand-ins, and restores them.
  *
- * By assignments that name their property: one that is given its name takes 100 ns, and to define and delete ten times as much.
+ * Uses assignments that name their property: one that gets the name as a value takes 100 ns, and defining and deleting a
+ * property takes ten times as long.
  */
 export class StandIns {
   readonly #raw: Parts;
   #headers: object | undefined;
   #ownHeaders: object | undefined;
   #rawHeaders: object | undefined;
-  /* Undefined where the prototype has it. */
+  /* Undefined if the prototype has it. */
   #ownRawHeaders: object | undefined;
   #socket: object | undefined;
   #ownSocket: object | undefined;
@@ -34,20 +38,20 @@ export class StandIns {
     this.#raw = raw as Parts;
   }
 
-  /** @param make makes the stand-in of what is there */
+  /** @param make makes the stand-in for the present value */
   putHeaders(make: (own: object) => object): void {
     const raw = this.#raw;
     const own = raw.headers;
     this.#ownHeaders = own;
     const stand = (this.#headers = make(own));
-    // HTTP/2 has getters alone.
+    // HTTP/2 has only getters.
     try {
       raw.headers = stand;
     } catch {}
     if (raw.headers !== stand) this.define(raw as unknown as Target, 'headers', () => stand);
   }
 
-  /** @param make makes the stand-in of what is there; of undefined where the prototype makes it at the first read */
+  /** @param make makes the stand-in for the present value; for undefined if the prototype makes that at the first read */
   putRawHeaders(make: (own: object | undefined) => object): void {
     const raw = this.#raw;
     if (!(lazyOf(raw).rawHeaders && !Object.hasOwn(raw, 'rawHeaders'))) {
@@ -61,7 +65,7 @@ export class StandIns {
     if (raw.rawHeaders !== stand) this.define(raw as unknown as Target, 'rawHeaders', () => stand);
   }
 
-  /** As `putRawHeaders`. */
+  /** Same as `putRawHeaders`, for the socket. */
   putSocket(make: (own: object | undefined) => object): void {
     const raw = this.#raw;
     if (!(lazyOf(raw).socket && !Object.hasOwn(raw, 'socket'))) {
@@ -75,7 +79,7 @@ export class StandIns {
     if (raw.socket !== stand) this.define(raw as unknown as Target, 'socket', () => stand);
   }
 
-  /** Where `target` itself has `name`, which something ahead of the cache has assigned. */
+  /** Replaces an own property of `target` that something ahead of the cache has assigned. */
   put(target: Target, name: string, stand: object): void {
     const own = target[name];
     if (Object.hasOwn(target, name)) {
@@ -86,6 +90,22 @@ export class StandIns {
     if (target[name] !== stand) return this.define(target, name, () => stand);
     (this.#restores ??= []).push(() => {
       if (target[name] === stand) target[name] = own;
+    });
+  }
+
+  /**
+   * Adds a property in front of the one that `target` inherits, and removes it in the end: V8 then returns the object to the hidden
+   * class it had before. If something else was added since, removal would turn the object into a table, and what is inherited stays as
+   * an own property.
+   */
+  lend(target: Target, name: string, stand: unknown): void {
+    const inherited = target[name];
+    target[name] = stand;
+    const count = Reflect.ownKeys(target).length;
+    (this.#restores ??= []).push(() => {
+      if (target[name] !== stand) return;
+      if (Reflect.ownKeys(target).length === count) delete target[name];
+      else target[name] = inherited;
     });
   }
 
@@ -105,11 +125,11 @@ export class StandIns {
     });
   }
 
-  /** What the app itself has set in the place of a stand-in stays. */
-  giveBack(): void {
+  /** Restores the properties. A value that the app itself has set in place of a stand-in stays. */
+  restore(): void {
     if (this.#restores !== undefined) for (const restore of this.#restores) restore();
     const raw = this.#raw;
-    // The last first: to delete the property that was added last leaves an object fast, any other makes a table of it.
+    // The last first: deleting the property that was added last leaves an object fast, any other turns it into a table.
     if (this.#socket !== undefined && raw.socket === this.#socket) {
       if (this.#ownSocket === undefined) delete (raw as Partial<Parts>).socket;
       else raw.socket = this.#ownSocket;
@@ -118,7 +138,7 @@ export class StandIns {
       if (this.#ownRawHeaders === undefined) delete (raw as Partial<Parts>).rawHeaders;
       else raw.rawHeaders = this.#ownRawHeaders;
     }
-    // A setter of Node and of the engine keeps them.
+    // Assigned, because a setter of Node and of the engine keeps the headers.
     if (this.#headers !== undefined && raw.headers === this.#headers)
       raw.headers = this.#ownHeaders!;
   }
@@ -126,11 +146,12 @@ export class StandIns {
 
 function lazyOf(raw: object): Lazy {
   const prototype = Object.getPrototypeOf(raw) as object;
+  if (prototype === latest) return lazyOfLatest;
   let lazy = lazyBy.get(prototype);
-  if (lazy === undefined)
-    lazyBy.set(
-      prototype,
-      (lazy = { rawHeaders: 'rawHeaders' in prototype, socket: 'socket' in prototype }),
-    );
-  return lazy;
+  if (lazy === undefined) {
+    lazy = { rawHeaders: 'rawHeaders' in prototype, socket: 'socket' in prototype };
+    lazyBy.set(prototype, lazy);
+  }
+  latest = prototype;
+  return (lazyOfLatest = lazy);
 }

@@ -1,6 +1,6 @@
 import { isObserved, type Reads } from './reads.ts';
 
-/* Of Object.prototype, and what `await`, `JSON.stringify` and `inspect` look for on any object. */
+/* The names of Object.prototype, and those that `await`, `JSON.stringify` and `inspect` look up on any object. */
 const ofAnyObject: ReadonlySet<PropertyKey> = new Set([
   ...Object.getOwnPropertyNames(Object.prototype),
   'then',
@@ -17,7 +17,7 @@ const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'getPeerX509Certificate',
 ]);
 
-/* Notes by name what is read of an object of headers or cookies. */
+/* Records the names that are read of an object of headers or cookies. */
 abstract class NamesTrap implements ProxyHandler<object> {
   protected readonly reads: Reads;
 
@@ -25,7 +25,7 @@ abstract class NamesTrap implements ProxyHandler<object> {
     this.reads = reads;
   }
 
-  /** @param isValue whether its value is read, and not only whether it is there */
+  /** @param isValue true if the value is read, false if only its presence is checked */
   protected abstract note(name: string, isValue: boolean): void;
   protected abstract noteAll(target: object): void;
 
@@ -66,7 +66,7 @@ export class HeadersTrap extends NamesTrap {
   }
 }
 
-/** Stands for what a parser of cookies has made. */
+/** Stands for the result of a cookie parser. */
 export class CookiesTrap extends NamesTrap {
   protected note(name: string): void {
     this.reads.cookies.push(name);
@@ -77,14 +77,14 @@ export class CookiesTrap extends NamesTrap {
   }
 }
 
-/* Stands for what the request itself has, or what its prototype makes at the first read. */
+/* Stands for an own property of the request, or for one that its prototype makes at the first read. */
 abstract class LazyTrap implements ProxyHandler<object> {
   protected readonly reads: Reads;
   readonly #request: object;
   readonly #name: string;
   #real: object | undefined;
 
-  /** @param own what the request itself has; undefined where its prototype makes it */
+  /** @param own the request's own property; undefined if its prototype makes it */
   constructor(reads: Reads, request: object, name: string, own: object | undefined) {
     this.reads = reads;
     this.#request = request;
@@ -115,7 +115,7 @@ abstract class LazyTrap implements ProxyHandler<object> {
     return Reflect.has(this.real, name);
   }
 
-  // Of the stand-in's own properties only the length of an array is fixed.
+  // The length of an array is the only own property of the stand-in that is not configurable.
   getOwnPropertyDescriptor(target: object, name: PropertyKey): PropertyDescriptor | undefined {
     if (isObserved()) this.note(name);
     const found = Reflect.getOwnPropertyDescriptor(this.real, name);
@@ -133,7 +133,7 @@ abstract class LazyTrap implements ProxyHandler<object> {
   }
 }
 
-/** Stands for `rawHeaders`, of which Node makes `headersDistinct`. */
+/** Stands for `rawHeaders`, from which Node makes `headersDistinct`. */
 export class RawHeadersTrap extends LazyTrap {
   protected note(): void {
     this.reads.noteAllHeaders();
@@ -145,7 +145,7 @@ export class RawHeadersTrap extends LazyTrap {
   }
 }
 
-/** Stands for the connection. The address is the only way in which a response may depend on it. */
+/** Stands for the connection. A response can depend on it only by the client's address. */
 export class SocketTrap extends LazyTrap {
   protected note(name: PropertyKey): void {
     if (ofPeer.has(name)) this.reads.notePeer();

@@ -2,7 +2,7 @@ import type { Answer } from '../answer/answer.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import type { Encoding } from '../encoding/accept-encoding.ts';
 import type { Compression } from '../encoding/compress-options.ts';
-import { VariantShelf } from '../encoding/variants.ts';
+import { VariantCache } from '../encoding/variants.ts';
 import type { CacheRequest } from './cached-route.ts';
 import type { Exchange } from './exchange.ts';
 import { addVary } from './kept-head.ts';
@@ -11,21 +11,21 @@ import type { ResponsePort } from './response-port.ts';
 const compressibleType =
   /^(?:text\/(?!event-stream)|application\/(?:json|javascript|xml|graphql|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;
 const noTransform = /(?:^|[\s,])no-transform(?:[\s,;]|$)/i;
-/* They say something of the bytes that are sent, in the head of a kept response. */
+/* Headers that describe the bytes that are sent, in the head of a kept response. */
 const ofTheBytes =
   /"(?:content-md5|digest|content-digest|repr-digest|accept-ranges|content-range)":/i;
 
-const shelves = new WeakMap<JsonCache, VariantShelf>();
+const variantCaches = new WeakMap<JsonCache, VariantCache>();
 
-function shelfOf(cache: JsonCache): VariantShelf {
-  let shelf = shelves.get(cache);
-  if (shelf === undefined) shelves.set(cache, (shelf = new VariantShelf()));
-  return shelf;
+function variantsOf(cache: JsonCache): VariantCache {
+  let variants = variantCaches.get(cache);
+  if (variants === undefined) variantCaches.set(cache, (variants = new VariantCache()));
+  return variants;
 }
 
 /**
- * The bytes to send in place of the text of `answer`, and their headers on the response. Undefined where the text itself is
- * sent: to who accepts no coding, and until a variant is made.
+ * Returns the bytes to send in place of the text of `answer`, and sets their headers on the response. Undefined if the text
+ * itself is sent: to clients that accept no coding, and until a variant is made.
  */
 export function giveVariant(
   answer: Answer,
@@ -34,23 +34,23 @@ export function giveVariant(
 ): Buffer | undefined {
   const { route, request, responses, response, key } = exchange;
   if (!isCompressible(answer, compression, responses, response)) return undefined;
-  // In lower case: @fastify/compress would add it again.
+  // In lower case: otherwise @fastify/compress would add it again.
   addVary(responses, response, 'accept-encoding');
   const encoding = wantedEncoding(request, compression);
   if (encoding === undefined || answer.seal === '') return undefined;
-  const bytes = shelfOf(route.cache).get(key, answer, encoding, compression);
+  const bytes = variantsOf(route.cache).get(key, answer, encoding, compression);
   if (bytes === undefined) return undefined;
   responses.setHeader(response, 'Content-Encoding', encoding);
   const etag = responses.getHeader(response, 'etag');
-  // RFC 9110, section 8.8.3: variants share weak ones only.
+  // RFC 9110, section 8.8.3: variants share only weak ETags.
   if (typeof etag === 'string' && etag.startsWith('"'))
     responses.setHeader(response, 'ETag', `${etag.slice(0, -1)}-${encoding}"`);
   return bytes;
 }
 
 /**
- * Between which codings the engine is to choose for a response that was sent with the coding `sent`; undefined where
- * something else chooses, which may do that by other rules.
+ * Returns the codings between which the engine chooses for a response that was sent with the coding `sent`; undefined if
+ * something else chooses, possibly by other rules.
  */
 export function encodingsToOffer(
   { answer, key }: { readonly answer: Answer; readonly key: string },
@@ -64,12 +64,12 @@ export function encodingsToOffer(
   const wanted = wantedEncoding(request, compression);
   if (sent === wanted) return encodings;
   if (sent !== undefined || wanted === undefined) return undefined;
-  const variant = shelfOf(cache).state(key, answer, wanted);
+  const variant = variantsOf(cache).state(key, answer, wanted);
   if (variant === 'none') return encodings;
   return variant === undefined ? undefined : 'not yet';
 }
 
-/** The coding for `request`. One that asks for a part is sent the whole text. */
+/** Returns the coding for `request`. A request for a range gets the text itself. */
 function wantedEncoding(
   { headers }: CacheRequest,
   { accepted }: Compression,
@@ -85,7 +85,7 @@ function isCompressible(
   responses: ResponsePort<unknown>,
   response: unknown,
 ): boolean {
-  // Characters take up to three bytes.
+  // A character takes up to three bytes.
   if (json.length < minBytes && (json.length * 3 < minBytes || Buffer.byteLength(json) < minBytes))
     return false;
   const type = responses.getHeader(response, 'content-type');

@@ -2,7 +2,7 @@ import { CacheError } from '../errors.ts';
 import type { JsonStore } from './json-store.ts';
 
 /**
- * A client of Redis has get and set as well, with other arguments.
+ * Checks for a store by its methods. A client of Redis has get and set as well, with other arguments.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

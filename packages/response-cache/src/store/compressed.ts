@@ -1,4 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { isDamaged } from '../answer/entry-format.ts';
 import { checkStore } from './check-store.ts';
 import type { Found, JsonStore } from './json-store.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
@@ -13,13 +14,13 @@ export interface CompressedOptions {
   minLength?: number;
 }
 
-/* No JSON begins with it. */
+/* JSON never begins with it. */
 const mark = '\u0002';
 /* Longer than any seal. */
 const maxTailLength = 64;
 
 /**
- * A store that compresses its values in `store`: less memory and less traffic, at the cost of inflating each hit.
+ * Returns a store that compresses its values in `store`: less memory and less traffic, at the cost of inflating each hit.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -78,9 +79,10 @@ function unpack(found: Found): Found {
   const at = found.indexOf('\n');
   const [body, tail] = at === -1 ? [found, ''] : [found.slice(0, at), found.slice(at)];
   try {
-    return inflateRawSync(Buffer.from(body.slice(1), 'base64')).toString() + tail;
+    const raw = inflateRawSync(Buffer.from(body.slice(1), 'base64')).toString() + tail;
+    // The compressed text is not JSON, so the cache replaces it.
+    return isDamaged(raw) ? found : raw;
   } catch {
-    // Cut short: unchanged it is not JSON, and is replaced.
     return found;
   }
 }

@@ -1,21 +1,21 @@
-/* A server that names something else in each message would fill the log. */
-const maxTold = 8;
+/* Max number of faults reported: a server whose messages all differ would fill the log. */
+const maxReported = 8;
 
-/** What keeps a store from working as it was asked to, while it still works. */
+/** Faults that limit a store without stopping it, such as a missing right. */
 export class Faults {
-  readonly #told = new Set<string>();
+  readonly #reported = new Set<string>();
   readonly #listeners = new Set<(fault: string) => void>();
 
-  /** Each text once. */
-  tell(fault: string): void {
-    if (this.#told.size >= maxTold || this.#told.has(fault)) return;
-    this.#told.add(fault);
+  /** Reports each text once. */
+  report(fault: string): void {
+    if (this.#reported.size >= maxReported || this.#reported.has(fault)) return;
+    this.#reported.add(fault);
     for (const listener of this.#listeners) listener(fault);
   }
 
-  /** Calls `listener` with those of before, and of later. */
+  /** Calls `listener` with earlier and later faults. */
   readonly watch = (listener: (fault: string) => void): void => {
     this.#listeners.add(listener);
-    for (const fault of this.#told) listener(fault);
+    for (const fault of this.#reported) listener(fault);
   };
 }

@@ -3,15 +3,15 @@ import type { Lease } from './lease.ts';
 import type { TagVersions } from './tag-versions.ts';
 
 /**
- * Where a {@link JsonCache} keeps its values. All drivers of this package run the same contract tests, which
+ * Keeps the values of a {@link JsonCache}. All drivers of this package run the same contract tests, which
  * `@redline/response-cache/testing` exports.
  *
  * A call that throws or rejects means that the store is down: the cache then bypasses it until `get` succeeds again.
  */
 export interface JsonStore {
   /**
-   * The value under `key`; null or undefined if there is none or its time is up. A store in the process returns it
-   * without a promise.
+   * Returns the value under `key`; null or undefined if it is missing or has expired. A store in the process returns it
+   * without a promise, and the cache then does not check its checksum.
    */
   get(key: string): Found | Promise<Found>;
 
@@ -24,7 +24,7 @@ export interface JsonStore {
   /** Deletes every key that begins with `keyPrefix`. Without it, the cache has no `clear`. */
   clear?(keyPrefix: string): void | Promise<unknown>;
 
-  /** Deletes every key that begins with `keyPrefix` and is meant. Without it, the cache has no `purge`. */
+  /** Deletes every key that begins with `keyPrefix` and that `isMeant` accepts. Without it, the cache has no `purge`. */
   purge?(keyPrefix: string, isMeant: (key: string) => boolean): void | Promise<unknown>;
 
   /** The tags of the values. Without it, the cache has no tags. */
@@ -32,35 +32,35 @@ export interface JsonStore {
 
   /**
    * For stores shared by several processes: resolves once this process has to produce the value under `key`, or another
-   * has produced it. A value that ends in `outdated` does not count. If it rejects, the result is not stored.
+   * has produced it. A value that ends in `outdated` counts as missing. If it rejects, the result is not stored.
    */
   lease?(key: string, outdated?: string): Promise<Lease | 'made'>;
 
-  /** Keeps `raw` in place of the value that ends in `old`; false if that value is gone. */
+  /** Keeps `raw` in place of the value that ends in `old`; resolves to false if that value is gone. */
   replace?(key: string, old: string, raw: string, ttl: number): Promise<boolean>;
 
   /**
-   * For stores shared by several processes: true for the first that asks under `key`, until `ms` milliseconds have passed or
-   * `key` is deleted. Without it, each process renews for itself.
+   * For stores shared by several processes: returns true to the first that calls it for `key`, until `ms` milliseconds have passed
+   * or `key` is deleted. Without it, each process renews for itself.
    */
   claim?(key: string, ms: number): boolean | Promise<boolean>;
 
   /**
-   * Tells what no longer holds. Only a store that notices every change, by whatever process, has it; without it, no
-   * response is answered by the HTTP engine.
+   * Reports values that no longer hold. Only a store that notices every change, by any process, has it; without it, the
+   * HTTP engine serves no responses.
    */
   readonly drops?: Drops;
 
   /**
-   * Calls `listener` with what keeps the store from working as it was asked to, while it still works. The cache logs it.
+   * Calls `listener` with faults that keep the store from working as configured, while it still works. The cache logs them.
    */
   watchFaults?(listener: (fault: string) => void): void;
 
-  /** Closes what the store itself has opened. */
+  /** Closes the connections that the store itself has opened. */
   close?(): void;
 
   /**
-   * True when `error`, which `get` rejected with, says that the key holds something other than text. The cache then
+   * Returns true if `error`, which `get` rejected with, means that the key holds something other than text. The cache then
    * overwrites it.
    */
   holdsForeignValue?(error: unknown): boolean;

@@ -1,18 +1,18 @@
 /**
- * The right of one process to make the value under a key. Whoever deletes the key takes it away: what was made of older data
- * is then not kept.
+ * The right of one process to make the value under a key. Deleting the key revokes it: a value made from older data is then not
+ * kept.
  */
 export interface Lease {
-  /** Keeps `raw` for `ttl` milliseconds; false where the lease was taken away or has run out. */
+  /** Keeps `raw` for `ttl` milliseconds; resolves to false if the lease was revoked or has expired. */
   keep(raw: string, ttl: number): Promise<boolean>;
-  /** Lets the next one make the value. */
+  /** Lets the next process make the value. */
   release(): Promise<unknown>;
 }
 
-/* A process that is killed holds up the others this long. */
+/* Time a killed process holds up the others, in milliseconds. */
 export const leaseMs = 1_000;
 const renewEveryMs = 300;
-/* Nor does one whose producer never settles. */
+/* Limits the time for which a producer that never settles holds up the others. */
 const maxRenewals = 100;
 const leaseMark = '\u0001lease:';
 
@@ -20,8 +20,8 @@ export const isLease = (raw: string): boolean => raw.startsWith(leaseMark);
 export const leaseToken = (): string => leaseMark + crypto.randomUUID();
 
 /*
- * KEYS: the key. ARGV: what to do, the end of what must be there, then a value and its time. A seal or a token is the end
- * of exactly one value, so the text itself need not be sent.
+ * KEYS: the key. ARGV: the action, the end of the value that must be there, then a value and its lifetime. A seal or a token is
+ * the end of exactly one value, so the text itself need not be sent.
  */
 export const leaseScript = `
 local now = redis.pcall('GET', KEYS[1])
@@ -52,7 +52,7 @@ export type RunOnKey = (
   ttl: number,
 ) => Promise<boolean>;
 
-/** A lease that lives as long as this process and its Redis do. */
+/** A lease that is renewed while this process and its Redis run. */
 export class HeldLease implements Lease {
   readonly #token: string;
   readonly #run: RunOnKey;

@@ -2,7 +2,7 @@ import { DropListeners, type Drops } from './drops.ts';
 import type { JsonStore } from './json-store.ts';
 import { refuseUnknown } from '../validate/known-options.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
-import { Shelf } from './shelf.ts';
+import { LruMap } from './lru-map.ts';
 import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 
 export interface MemoryStoreOptions {
@@ -35,17 +35,19 @@ export function memoryStore(options: MemoryStoreOptions = {}): MemoryStore {
 export class MemoryStore implements JsonStore {
   readonly tags: TagVersions;
   readonly drops: Drops;
-  readonly #shelf: Shelf;
+  readonly #values: LruMap;
   readonly #listeners = new DropListeners();
 
   constructor(options: MemoryStoreOptions) {
     refuseUnknown('memoryStore', options, { maxEntries: true, maxLength: true });
     const { maxEntries = 10_000, maxLength = 64 * 1024 * 1024 } = options;
-    this.#shelf = new Shelf({
+    this.#values = new LruMap({
       maxEntries: positiveInteger('maxEntries', maxEntries),
       maxSize: positiveInteger('maxLength', maxLength),
     });
-    this.tags = new MemoryTagVersions(undefined, (tags) => this.#listeners.tell(tags.map(tagName)));
+    this.tags = new MemoryTagVersions(undefined, (tags) =>
+      this.#listeners.notify(tags.map(tagName)),
+    );
     this.drops = {
       isCoherent: true,
       namesOf: (key, tags) => [keyName(key), ...tags.map(tagName)],
@@ -55,32 +57,32 @@ export class MemoryStore implements JsonStore {
 
   /** Current number of values, including expired ones until they are accessed. */
   get size(): number {
-    return this.#shelf.count;
+    return this.#values.count;
   }
 
   get(key: string): string | undefined {
-    return this.#shelf.get(key);
+    return this.#values.get(key);
   }
 
   set(key: string, raw: string, ttl: number): void {
-    // What takes the place of nothing is no change to anybody.
-    if (this.#shelf.has(key)) this.#listeners.tell([keyName(key)]);
-    this.#shelf.put(key, raw, ttl, key.length + raw.length);
+    // A value under a new key is not a change to any listener.
+    if (this.#values.has(key)) this.#listeners.notify([keyName(key)]);
+    this.#values.put(key, raw, ttl, key.length + raw.length);
   }
 
   delete(key: string): void {
-    this.#shelf.delete(key);
-    this.#listeners.tell([keyName(key)]);
+    this.#values.delete(key);
+    this.#listeners.notify([keyName(key)]);
   }
 
   purge(keyPrefix: string, isMeant: (key: string) => boolean): void {
-    const deleted = this.#shelf.deleteWhere((key) => key.startsWith(keyPrefix) && isMeant(key));
-    if (deleted.length > 0) this.#listeners.tell(deleted.map(keyName));
+    const deleted = this.#values.deleteWhere((key) => key.startsWith(keyPrefix) && isMeant(key));
+    if (deleted.length > 0) this.#listeners.notify(deleted.map(keyName));
   }
 
   clear(keyPrefix: string): void {
-    this.#shelf.clear(keyPrefix);
-    this.#listeners.tell(undefined);
+    this.#values.clear(keyPrefix);
+    this.#listeners.notify(undefined);
   }
 }
 

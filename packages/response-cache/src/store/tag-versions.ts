@@ -1,22 +1,22 @@
 /**
- * The versions of the tags of a store, by a clock that every invalidation advances. A response holds the versions of
- * its tags when it was made, and counts as gone once one of them changes: an invalidation costs the same however many
+ * The versions of the tags of a store, on a clock that every invalidation advances. A response holds the versions that its
+ * tags had when it was made, and counts as gone once one of them changes: an invalidation costs the same however many
  * responses it affects.
  */
 export interface TagVersions {
   /**
-   * Another number after every change of a version: what `read` has returned holds while it stays the same. Undefined where
-   * versions change unseen, as in a Redis that is not tracked.
+   * A number that differs after every change of a version: results of `read` hold while it stays the same. Undefined if versions
+   * change unnoticed, as in a Redis that is not tracked.
    */
   readonly epoch?: number | undefined;
 
-  /** The time on that clock: a ticket. What was read after it is newer than every invalidation until then. */
+  /** Returns the time on that clock: a ticket. Data read after it is newer than every invalidation until then. */
   ticket(): number | Promise<number>;
 
-  /** The versions now; undefined for a tag that has none (any longer): what was stored with it is gone. */
+  /** Returns the current versions; undefined for a tag that has none (any longer): the values stored with it are gone. */
   read(tags: readonly string[]): Versions | Promise<Versions>;
 
-  /** As `read`, and gives those without a version one. */
+  /** Same as `read`, but gives tags without a version one. */
   open(tags: readonly string[]): readonly number[] | Promise<readonly number[]>;
 
   /** Gives each tag a new version, later than every ticket until now. */
@@ -25,7 +25,7 @@ export interface TagVersions {
 
 export type Versions = readonly (number | undefined)[];
 
-/** Tags of this process, within bounds: those not used lately go first, and what was stored with them. */
+/** Keeps tags in this process, within bounds: those not used recently are evicted first, with the values stored with them. */
 export class MemoryTagVersions implements TagVersions {
   readonly #versions = new Map<string, number>();
   readonly #maxTags: number;

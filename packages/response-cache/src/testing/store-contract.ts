@@ -6,7 +6,7 @@ import { Answer, shared } from '../answer/answer.ts';
 import { JsonCache } from '../cache/json-cache.ts';
 import type { JsonStore } from '../store/json-store.ts';
 
-/* On a crowded machine a store is late without being down. */
+/* On a busy machine a store is late without being down. */
 function patientCache(store: JsonStore, keyPrefix = ''): JsonCache {
   return new JsonCache({ store, keyPrefix, logger: false, timeoutMs: 30_000 });
 }
@@ -16,8 +16,8 @@ function textOf(outcome: unknown): string {
 }
 
 /**
- * What every store owes to the cache, as tests of `node:test`. `store` is called within them, and each call may give the same
- * store. A store without `tags` or `clear` skips what is said of those.
+ * Registers the contract of every store with the cache as `node:test` tests. `store` is called within them, and each call may
+ * return the same store. A store without `tags` or `clear` skips the tests of those.
  *
  * @example
  * ```ts
@@ -99,7 +99,7 @@ export function storeContract(store: () => JsonStore): void {
       assert.equal(await store().get(key), '1');
     });
 
-    it('serves a cache: one production, then the same bytes', async () => {
+    it('serves a cache: one run of the producer, then the same bytes', async () => {
       const cache = patientCache(store());
       const key = freshKey();
       const value = { text: 'naïve 日本 😀', list: [1, null, true] };
@@ -107,12 +107,12 @@ export function storeContract(store: () => JsonStore): void {
       const second = await cache.answer(key, () => assert.fail('produced twice'));
       assert.equal(first, JSON.stringify(value));
       assert.equal(second, first);
-      // The second may come before the store has taken the first.
+      // The second call may come before the store has taken the first value.
       assert.equal(cache.stats.hits + cache.stats.shared, 1);
       assert.equal(cache.stats.misses, 1);
     });
 
-    it('runs one production for 200 callers at once', async () => {
+    it('runs the producer once for 200 callers at once', async () => {
       const cache = patientCache(store());
       const key = freshKey();
       let runs = 0;

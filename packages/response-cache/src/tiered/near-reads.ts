@@ -1,10 +1,10 @@
-/** A read that is under way. It is a ticket: once it is void, what it brings was overtaken by a change. */
+/** A pending read. It is a ticket: once it is void, a change has overtaken its result. */
 export interface NearRead {
   readonly found: Promise<string | null>;
   isVoid: boolean;
 }
 
-/** The reads of Redis that are to fill the shelf, one for all who want a key. */
+/** The reads of Redis that fill the memory of this process, one for all callers of a key. */
 export class NearReads {
   readonly #reads = new Map<string, NearRead>();
 
@@ -12,7 +12,7 @@ export class NearReads {
     return this.#reads.get(key);
   }
 
-  /** `fetch` learns when its read may not fill the shelf. */
+  /** Starts a read; `fetch` sees in it when the result may no longer be kept. */
   start(key: string, fetch: (read: NearRead) => Promise<string | null>): NearRead {
     const read: { found?: Promise<string | null>; isVoid: boolean } = { isVoid: false };
     read.found = fetch(read as NearRead).finally(() => {
@@ -26,7 +26,7 @@ export class NearReads {
     const read = this.#reads.get(key);
     if (read === undefined) return;
     read.isVoid = true;
-    // Later callers start another.
+    // Later callers start a new read.
     this.#reads.delete(key);
   }
 

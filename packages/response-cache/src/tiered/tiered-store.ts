@@ -11,18 +11,18 @@ import {
   type Lease,
   type RunOnKey,
 } from '../store/lease.ts';
-import { Near } from './near.ts';
+import { NearCache } from './near-cache.ts';
 import { positiveInteger } from '../validate/positive-integer.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from '../redis/redis-client.ts';
 import { redisStore, type RedisStore, type RedisStoreOptions } from '../redis/redis-store.ts';
-import { Shelf } from '../store/shelf.ts';
+import { LruMap } from '../store/lru-map.ts';
 import type { TagVersions } from '../store/tag-versions.ts';
 import { TieredTagVersions } from './tiered-tag-versions.ts';
 import { serversOf } from '../wire/servers.ts';
-import { LostWire } from '../wire/wire.ts';
-import { within } from '../outages/within.ts';
+import { ConnectionLostError } from '../wire/redis-connection.ts';
+import { withTimeout } from '../outages/with-timeout.ts';
 
-/* Where a lease is waited for without the connection for invalidations. */
+/* Interval of waiting for a lease without the connection for invalidations. */
 const pollEveryMs = 50;
 const connecting = { who: 'tieredStore', otherwise: 'use redisStore' };
 
@@ -33,8 +33,8 @@ export interface TieredStoreOptions extends Pick<RedisStoreOptions, 'keyPrefix'>
    */
   maxBytes?: number;
   /**
-   * How long the connection for invalidations may be silent, in milliseconds, before it counts as lost. That is the
-   * longest time for which a response may be sent after another process has changed it.
+   * Time the connection for invalidations may be silent, in milliseconds, before it counts as lost. That is the max time
+   * for which a response may be sent after another process has changed it.
    * @default 1_000
    */
   maxSilenceMs?: number;
@@ -45,7 +45,7 @@ export interface TieredStoreOptions extends Pick<RedisStoreOptions, 'keyPrefix'>
  * and an invalidation by any process reaches all of them. On a miss, one process at a time produces the value.
  *
  * Reads use a separate connection of the store, opened with the options of `client`, to each master of a Cluster;
- * `JsonCache.close()` ends it. You own `client`. While the connection is lost, this is `redisStore`.
+ * `JsonCache.close()` ends it. You own `client`. While the connection is lost, the store works like `redisStore`.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  * @example
@@ -62,8 +62,8 @@ export class TieredStore implements JsonStore {
   readonly drops: Drops;
   readonly #client: RedisCommands;
   readonly #redis: RedisStore;
-  readonly #shelf: Shelf;
-  readonly #near: Near;
+  readonly #values: LruMap;
+  readonly #nearCache: NearCache;
   readonly #silenceMs: number;
   readonly #faults = new Faults();
   readonly watchFaults: Faults['watch'] = this.#faults.watch;
@@ -73,51 +73,51 @@ export class TieredStore implements JsonStore {
     const { maxBytes = 64 * 1024 * 1024, maxSilenceMs = 1_000, ...others } = options;
     this.#client = commandsOf(client);
     this.#redis = redisStore(client, others);
-    this.#shelf = new Shelf({
+    this.#values = new LruMap({
       maxEntries: Infinity,
       maxSize: positiveInteger('maxBytes', maxBytes),
     });
     this.#silenceMs = positiveInteger('maxSilenceMs', maxSilenceMs);
-    this.#near = new Near(this.#shelf, serversOf(client, connecting), {
+    this.#nearCache = new NearCache(this.#values, serversOf(client, connecting), {
       silenceMs: this.#silenceMs,
       onRefused: (reason) =>
-        this.#faults.tell(
+        this.#faults.report(
           `tieredStore is redisStore, and keeps nothing in this process: Redis refuses its connection for invalidations: ${reason}`,
         ),
     });
-    this.tags = new TieredTagVersions(this.#redis.tags, this.#near);
-    const [near, redis] = [this.#near, this.#redis];
+    this.tags = new TieredTagVersions(this.#redis.tags, this.#nearCache);
+    const [nearCache, redis] = [this.#nearCache, this.#redis];
     this.drops = {
       get isCoherent(): boolean {
-        return near.isReady;
+        return nearCache.isReady;
       },
       get losses(): number {
-        return near.losses;
+        return nearCache.losses;
       },
       namesOf: (key, tags) => [
         redis.fullKeyOf(key),
         ...tags.map((tag) => redis.tags.fullKeyOf(tag)),
       ],
-      watch: near.listeners.watch,
+      watch: nearCache.listeners.watch,
     };
   }
 
   /** Current number of bytes in this process. */
   get bytes(): number {
-    return this.#shelf.size;
+    return this.#values.size;
   }
 
   /** True while Redis, or each master of the Cluster, notifies this process of changes. */
   get isCoherent(): boolean {
-    return this.#near.isReady;
+    return this.#nearCache.isReady;
   }
 
   get(key: string): Found | Promise<Found> {
     const full = this.#redis.fullKeyOf(key);
-    const near = this.#near.get(full);
-    if (near !== undefined) return near;
-    return this.#near.fetch(full).catch((error: unknown) => {
-      if (error instanceof LostWire) return this.#getFromRedis(key);
+    const local = this.#nearCache.get(full);
+    if (local !== undefined) return local;
+    return this.#nearCache.fetch(full).catch((error: unknown) => {
+      if (error instanceof ConnectionLostError) return this.#getFromRedis(key);
       throw error;
     });
   }
@@ -135,29 +135,29 @@ export class TieredStore implements JsonStore {
   }
 
   async purge(keyPrefix: string, isMeant: (key: string) => boolean): Promise<void> {
-    // As `clear`: what was dropped in Redis is not to be found here meanwhile.
-    this.#near.dropAll();
+    // Same as in `clear`: values that were dropped in Redis must not be found here meanwhile.
+    this.#nearCache.dropAll();
     await this.#redis.purge(keyPrefix, isMeant);
-    this.#near.dropAll();
+    this.#nearCache.dropAll();
   }
 
   async clear(keyPrefix: string): Promise<void> {
-    this.#near.dropAll();
+    this.#nearCache.dropAll();
     await this.#redis.clear(keyPrefix);
-    this.#near.dropAll();
+    this.#nearCache.dropAll();
   }
 
   /**
    * Resolves once this process has to produce the value, or another has produced it meanwhile.
    *
-   * @param outdated the end of an existing value that does not count
+   * @param outdated the end of an existing value that counts as missing
    */
   async lease(key: string, outdated = ''): Promise<Lease | 'made'> {
     const full = this.#redis.fullKeyOf(key);
     const token = leaseToken();
     for (;;) {
-      // Before anything is sent: the next change may come in one piece with the reply.
-      const change = this.#near.watch(full);
+      // Watched before anything is sent, because the next change may arrive in one piece with the reply.
+      const change = this.#nearCache.watch(full);
       const args = ['take', outdated, token, String(leaseMs)];
       const { raw, leftMs } = await this.#take(key, args, change);
       if (raw !== null && raw !== token && isLease(raw)) {
@@ -171,10 +171,10 @@ export class TieredStore implements JsonStore {
     }
   }
 
-  /** Keeps `raw` in place of the value that ends in `old`, where that is still there. */
+  /** Keeps `raw` in place of the value that ends in `old`, if that is still there. */
   async replace(key: string, old: string, raw: string, ttl: number): Promise<boolean> {
     const isReplaced = await this.#runOn(key)('keep', old, raw, ttl);
-    this.#near.drop(this.#redis.fullKeyOf(key));
+    this.#nearCache.drop(this.#redis.fullKeyOf(key));
     return isReplaced;
   }
 
@@ -184,7 +184,7 @@ export class TieredStore implements JsonStore {
 
   /** Closes the connection for invalidations. */
   close(): void {
-    this.#near.close();
+    this.#nearCache.close();
   }
 
   async #take(
@@ -193,10 +193,10 @@ export class TieredStore implements JsonStore {
     change: { stop(): void },
   ): Promise<{ raw: string | null; leftMs: number }> {
     try {
-      const run = this.#near.runAndRead(this.#redis.fullKeyOf(key), leaseScript, args);
-      // The connection counts as lost sooner, unless the server responds to all but this.
-      return await within(2 * this.#silenceMs, run).catch((error: unknown) => {
-        if (error instanceof LostWire) return this.#takeFromRedis(key, args);
+      const run = this.#nearCache.runAndRead(this.#redis.fullKeyOf(key), leaseScript, args);
+      // The connection counts as lost sooner, unless the server responds to everything but this.
+      return await withTimeout(2 * this.#silenceMs, run).catch((error: unknown) => {
+        if (error instanceof ConnectionLostError) return this.#takeFromRedis(key, args);
         throw error;
       });
     } catch (error) {
@@ -205,7 +205,7 @@ export class TieredStore implements JsonStore {
     }
   }
 
-  /* Nobody tells when it changes, so look again soon. */
+  /* Changes of the key are not reported here, so it is read again soon. */
   async #takeFromRedis(
     key: string,
     args: string[],
@@ -213,8 +213,8 @@ export class TieredStore implements JsonStore {
     this.#client.requireReady();
     const own = this.#redis.keyOf(key);
     const read = this.#client.script(leaseScript, [own], args).then(() => this.#client.get(own));
-    // Nobody else holds this to a deadline, and those who wait would hang as the server does.
-    return { raw: await within(this.#silenceMs, read), leftMs: pollEveryMs };
+    // This call has no other deadline, and its callers would hang with the server.
+    return { raw: await withTimeout(this.#silenceMs, read), leftMs: pollEveryMs };
   }
 
   async #getFromRedis(key: string): Promise<Found> {
@@ -231,11 +231,11 @@ export class TieredStore implements JsonStore {
     };
   }
 
-  /* Before, so that nobody is given what was there once the change has begun; after, since a read may have come between. */
+  /* Drops before, to serve no old value once the change has begun, and after, because a read may have come between. */
   async #change(key: string, change: () => Promise<unknown>): Promise<void> {
     const full = this.#redis.fullKeyOf(key);
-    this.#near.drop(full);
+    this.#nearCache.drop(full);
     await change();
-    this.#near.drop(full);
+    this.#nearCache.drop(full);
   }
 }

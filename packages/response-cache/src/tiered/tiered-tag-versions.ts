@@ -1,22 +1,22 @@
-import type { Near } from './near.ts';
+import type { NearCache } from './near-cache.ts';
 import type { RedisTagVersions } from '../redis/redis-tag-versions.ts';
-import { LostWire } from '../wire/wire.ts';
+import { ConnectionLostError } from '../wire/redis-connection.ts';
 import type { TagVersions, Versions } from '../store/tag-versions.ts';
 
-/** The versions of Redis, those in use kept in this process: a hit asks nobody. */
+/** The versions of Redis, those in use kept in this process: a hit makes no call. */
 export class TieredTagVersions implements TagVersions {
   readonly #redis: RedisTagVersions;
-  readonly #near: Near;
-  /* A hit mostly comes with the list of the one before: joining and hashing its keys is half of what the rest costs. */
+  readonly #nearCache: NearCache;
+  /* A hit usually comes with the list of the previous one: joining and hashing its keys costs half as much as the rest. */
   readonly #keys = new WeakMap<readonly string[], readonly string[]>();
 
-  constructor(redis: RedisTagVersions, near: Near) {
+  constructor(redis: RedisTagVersions, nearCache: NearCache) {
     this.#redis = redis;
-    this.#near = near;
+    this.#nearCache = nearCache;
   }
 
   get epoch(): number {
-    return this.#near.changes;
+    return this.#nearCache.changes;
   }
 
   ticket(): Promise<number> {
@@ -26,7 +26,7 @@ export class TieredTagVersions implements TagVersions {
   read(tags: readonly string[]): Versions | Promise<Versions> {
     const versions: number[] = [];
     for (const key of this.#keysOf(tags)) {
-      const version = this.#near.get(key);
+      const version = this.#nearCache.get(key);
       if (version === undefined) return this.#fetch(tags);
       versions.push(Number(version));
     }
@@ -39,9 +39,9 @@ export class TieredTagVersions implements TagVersions {
 
   async invalidate(tags: readonly string[]): Promise<void> {
     const keys = tags.map((tag) => this.#redis.fullKeyOf(tag));
-    for (const key of keys) this.#near.drop(key);
+    for (const key of keys) this.#nearCache.drop(key);
     await this.#redis.invalidate(tags);
-    for (const key of keys) this.#near.drop(key);
+    for (const key of keys) this.#nearCache.drop(key);
   }
 
   #keysOf(tags: readonly string[]): readonly string[] {
@@ -55,12 +55,12 @@ export class TieredTagVersions implements TagVersions {
   async #fetch(tags: readonly string[]): Promise<Versions> {
     try {
       const fetched = tags.map((tag) =>
-        this.#near.fetch(this.#redis.fullKeyOf(tag)).catch(noneIfForeign),
+        this.#nearCache.fetch(this.#redis.fullKeyOf(tag)).catch(noneIfForeign),
       );
       const versions = await Promise.all(fetched);
       return versions.map((version) => (version === null ? undefined : Number(version)));
     } catch (error) {
-      if (error instanceof LostWire) return this.#redis.read(tags);
+      if (error instanceof ConnectionLostError) return this.#redis.read(tags);
       throw error;
     }
   }

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { CacheError } from '../errors.ts';
 
-/** What an option takes. */
+/** The values that an option accepts. */
 export interface Check {
   isValid(value: unknown): boolean;
-  /** The same in the words of its error. */
+  /** Description of the values, for the error message. */
   readonly wanted: string;
 }
 
@@ -24,7 +24,7 @@ export const anObject: Check = {
   isValid: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
   wanted: 'an object',
 };
-/* A text in place of a list would be its letters. */
+/* A text in place of a list would be read as a list of its letters. */
 export const names: Check = {
   isValid: (value) => isListOf(value, isText),
   wanted: 'a list of names',
@@ -48,7 +48,7 @@ export function oneOf(...words: readonly string[]): Check {
 }
 
 /**
- * Refuses a value of the wrong type: most would do something that nobody asked for, without a word.
+ * Refuses a value of the wrong type: most would silently do something unintended.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

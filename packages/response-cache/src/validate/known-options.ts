@@ -3,8 +3,8 @@ import { anObject } from './check-values.ts';
 import { CacheError } from '../errors.ts';
 
 /**
- * A misspelt option would be a default that nobody asked for. `known` is an object, so that the compiler holds it and the
- * options' type together.
+ * Refuses unknown options: a misspelt one would silently have its default. `known` is an object, so that the compiler keeps it in
+ * step with the type of the options.
  *
  * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
  */

@@ -1,11 +1,11 @@
-/* CRC-16/XMODEM, as the specification of Redis Cluster has it. */
+/* CRC-16/XMODEM, as in the specification of Redis Cluster. */
 const table = Uint16Array.from({ length: 256 }, (_, byte) => {
   let crc = byte << 8;
   for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
   return crc;
 });
 
-/** The slot of `key` in a Redis Cluster: that of its first `{tag}`, where there is one. */
+/** Returns the slot of `key` in a Redis Cluster: that of its first `{tag}`, if it has one. */
 export function keySlot(key: string): number {
   const open = key.indexOf('{');
   const close = open === -1 ? -1 : key.indexOf('}', open + 1);

@@ -8,7 +8,7 @@ export interface RespListener {
   onPush(message: RespValue[]): void;
 }
 
-/** A list of which some values are still to come. */
+/** A list that still lacks some of its values. */
 interface OpenList {
   readonly values: RespValue[];
   readonly length: number;
@@ -20,15 +20,15 @@ const [carriageReturn, lineFeed] = [13, 10];
 const [minus, zero, nine] = [0x2d, 0x30, 0x39];
 
 /**
- * Reads RESP3, in pieces of whatever length. A text may come in many of them: they are put together once it is there, so
- * that a large one is not copied with each. A list that comes in many goes on where it was.
+ * Reads RESP3, in pieces of any length. A text may arrive in many pieces: they are joined once it is complete, so that a large
+ * one is not copied with each piece. A list that arrives in many pieces continues where it was.
  */
 export class RespReader {
   readonly #listener: RespListener;
   readonly #open: OpenList[] = [];
   #pieces: Buffer[] = [];
   #length = 0;
-  /** Nothing can be made of fewer bytes. */
+  /** Min number of bytes for the next value. */
   #needed = 1;
   #bytes: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -38,9 +38,9 @@ export class RespReader {
   }
 
   /**
-   * Keeps nothing of `piece`: its memory may be used again.
+   * Reads `piece` without keeping a reference to it: its memory may be used again.
    *
-   * @throws where the bytes are not RESP3.
+   * @throws if the bytes are not RESP3.
    */
   read(piece: Buffer): void {
     if (this.#length + piece.length < this.#needed) return this.#keep(Buffer.from(piece));
@@ -66,7 +66,7 @@ export class RespReader {
     this.#length += piece.length;
   }
 
-  /** Reads a value, or the beginning of a list. False where some of it is missing. */
+  /** Reads a value, or the beginning of a list. Returns false if a part of it is missing. */
   #readValue(): boolean {
     const type = this.#bytes[this.#at];
     switch (type) {
@@ -94,7 +94,7 @@ export class RespReader {
     return true;
   }
 
-  /** To the list it belongs to, which may be whole with it, and belong to another. */
+  /** Adds a value to the list it belongs to, which may become complete with it, and belong to another list itself. */
   #add(value: RespValue): void {
     let whole = value;
     let list = this.#open.at(-1);
@@ -134,7 +134,7 @@ export class RespReader {
     return this.#bytes.toString('latin1', from, end);
   }
 
-  /** A line that is a whole number: read without a text, because each value of a list has one. */
+  /** Reads a line that is a whole number, without creating a text, because each value of a list has one. */
   #number(): number | typeof incomplete {
     const bytes = this.#bytes;
     const from = this.#at + 1;
@@ -180,7 +180,7 @@ export class RespReader {
   }
 }
 
-/** What a line says that begins with the byte `type`. */
+/** Returns the value of a line that begins with the byte `type`. */
 function valueOf(type: number | undefined, line: string): RespValue {
   switch (type) {
     case 0x2b: // +

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 
-/** Where a Redis is, and how it lets us in. */
+/** The address and the credentials of a Redis server. */
 export interface ServerAddress {
   readonly socket: {
     readonly host?: string;
@@ -31,7 +31,7 @@ interface NodeRedisOptions {
   database?: number;
 }
 
-/** The server that a client of ioredis, iovalkey or node-redis is connected to, as its options say. */
+/** Returns the server that a client of ioredis, iovalkey or node-redis is connected to, from its options. */
 export function addressOf(client: object): ServerAddress {
   const { options = {}, status } = client as { options?: object; status?: unknown };
   if (typeof status !== 'string') return ofNodeRedis(options);
@@ -39,7 +39,7 @@ export function addressOf(client: object): ServerAddress {
   return { ...address, database: selectedBy(client) ?? address.database };
 }
 
-/** The database that a client of ioredis or iovalkey has selected since; node-redis does not show it. */
+/** Returns the database that a client of ioredis or iovalkey has selected since; node-redis does not expose it. */
 export function selectedBy(client: object): number | undefined {
   return (client as { condition?: { select?: number } | null }).condition?.select;
 }

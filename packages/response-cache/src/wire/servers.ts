@@ -2,25 +2,25 @@ import { CacheError } from '../errors.ts';
 import { keySlot } from './key-slot.ts';
 import { addressOf, selectedBy, type ServerAddress } from './server-address.ts';
 
-/** The servers behind a client, as it knows them at the moment. */
+/** The servers of a client, as currently known to it. */
 export interface Servers {
   readonly isCluster: boolean;
-  /** Those that take writes, by name. */
+  /** Returns the names of those that take writes. */
   names(): readonly string[];
-  /** The name of the one that has `key`; undefined while nobody knows. */
+  /** Returns the name of the one that has `key`; undefined while that is not known. */
   nameOf(key: string): string | undefined;
-  /** Undefined where the client has not reached it either. */
+  /** Returns undefined if the client has not reached the server either. */
   address(name: string): ServerAddress | undefined;
 }
 
-/** Of ioredis and iovalkey. */
+/** A Cluster of ioredis and iovalkey. */
 interface IoredisCluster {
   /** The names of the servers of each slot, its master first. */
   readonly slots: readonly (readonly string[] | undefined)[];
   nodes(role: 'master'): { readonly options: { host?: string; port?: number } }[];
 }
 
-/** ioredis and iovalkey show the socket they have, node-redis shows none. */
+/** A client of one server. ioredis and iovalkey expose their socket, node-redis does not. */
 interface ShownClient {
   readonly status?: unknown;
   readonly stream?: { readonly remoteAddress?: string; readonly remotePort?: number };
@@ -37,13 +37,13 @@ interface NodeRedisCluster {
   readonly slots: readonly ({ readonly master: NodeRedisMaster } | undefined)[];
 }
 
-/** Who connects to the servers of a client, and what to do where that cannot be: the words of its error. */
+/** Names the connecting feature and the remedy, for error messages. */
 export interface Connecting {
   readonly who: string;
   readonly otherwise: string;
 }
 
-/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: it does not say where its server is. */
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION: the client does not expose the address of its server. */
 export function serversOf(client: object, { who, otherwise }: Connecting): Servers {
   if ('nodes' in client && 'slots' in client) return ofIoredisCluster(client as IoredisCluster);
   if ('masters' in client && 'slots' in client)
@@ -58,7 +58,7 @@ export function serversOf(client: object, { who, otherwise }: Connecting): Serve
   return ofOneServer(client);
 }
 
-/** What it is instead of a client of one server, and what to do about it. */
+/** Names the kind of a client that is not one of a single server, and the remedy. */
 function kindWithoutServer(client: object): { got: string; advice: string } | undefined {
   const { options } = client as { options?: object };
   if ('idleClients' in client)
@@ -90,8 +90,8 @@ function nameOf({ host, port }: { host?: string; port?: number }): string {
 }
 
 /**
- * The server that the client is connected to, with a new name after each reconnect: by the same address, or by the word of
- * Sentinels, that may be another one. While the client is not connected, it is the last one.
+ * Returns the server that the client is connected to, with a new name after each reconnect: under the same address, or after a
+ * decision of Sentinels, that may be a different server. While the client is not connected, it is the last one.
  */
 function ofOneServer(client: ShownClient): Servers {
   const { sentinels = null, enableTLSForSentinelMode } = client.options ?? {};

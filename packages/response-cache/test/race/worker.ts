@@ -28,7 +28,7 @@ const readers = 24;
 /* A key is left alone for a while after most writes, so that what is stale stays visible. */
 const writePauseMs = 12;
 /* On a crowded machine the time is over before there was much to see: it goes on until there was. */
-const leastWrites = 10;
+const minWrites = 10;
 /* What stays stale is found by then. */
 const readOnMs = 1_500;
 
@@ -101,7 +101,7 @@ async function read(): Promise<void> {
 
 async function write(): Promise<void> {
   let key = anyKey();
-  while (now() < writesUntil || Object.keys(writes).length < leastWrites) {
+  while (now() < writesUntil || Object.keys(writes).length < minWrites) {
     // Often once more, while what the first one has undone is being made.
     if (Math.random() < 0.4) key = anyKey();
     try {

@@ -1,4 +1,4 @@
-// One thread for each core, as the guide to deployment says; all of them listen on one port.
+// One thread per core, as in the deployment guide; all of them listen on one port.
 import { availableParallelism } from 'node:os';
 import { runThreads } from '@redline/http';
 

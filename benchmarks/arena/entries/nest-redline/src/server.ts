@@ -1,4 +1,4 @@
-// Nest on Fastify, with the server of @redline/http underneath.
+// Nest on Fastify, on the server of @redline/http.
 import 'reflect-metadata';
 import compress from '@fastify/compress';
 import { RedlineFactory } from '@redline/nest';
@@ -6,7 +6,7 @@ import { ArenaModule } from './arena.module.js';
 
 const app = await RedlineFactory.create(ArenaModule, { logger: ['error', 'warn'] });
 await app.register(compress);
-// Bodies without a content type, too.
+// Also accepts bodies without a content type.
 app
   .getHttpAdapter()
   .getInstance()

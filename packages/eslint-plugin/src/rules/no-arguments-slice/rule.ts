@@ -5,9 +5,9 @@ import {
   globalCall,
   isGlobal,
   isLiteral,
-  lineage,
   methodCall,
   parentOf,
+  selfAndAncestors,
 } from '../../ast/node.ts';
 import { variableOf } from '../../ast/variable.ts';
 import { defineRule, type Edit, type RuleModule } from '../../rule.ts';
@@ -28,7 +28,7 @@ export const noArgumentsSlice: RuleModule = defineRule(
   }),
 );
 
-/** From which argument on they are copied; undefined when `node` is not a copy of `arguments`. */
+/** Returns the index of the first copied argument; undefined if `node` is not a copy of `arguments`. */
 function sliceStart(context: Context, node: ESTree.CallExpression): number | undefined {
   const isArguments = (part: ESTree.Node | undefined): boolean =>
     part?.type === 'Identifier' && part.name === 'arguments';
@@ -49,7 +49,7 @@ function sliceStart(context: Context, node: ESTree.CallExpression): number | und
   return isLiteral(start, 'number') ? Number(start.value) : undefined;
 }
 
-/** Only where the copy begins right behind the named parameters, and nothing else reads `arguments`. */
+/** Returns an edit only if the copy starts directly after the named parameters, and nothing else reads `arguments`. */
 function editOf(context: Context, node: ESTree.Node, from: number): Edit | undefined {
   const { sourceCode } = context;
   const declarator = parentOf(node);
@@ -65,7 +65,7 @@ function editOf(context: Context, node: ESTree.Node, from: number): Edit | undef
   if (owner.params.length !== from || owner.params.some(({ type }) => type !== 'Identifier'))
     return undefined;
   if (owner.body.body.some((each) => 'directive' in each)) return undefined;
-  // Neither a setter nor a getter takes a rest parameter, and no name is there twice beside one.
+  // Setters and getters do not accept a rest parameter, and parameter names must be unique with one.
   const holder = parentOf(owner);
   if (holder && 'kind' in holder && /^[gs]et$/.test(String(holder.kind))) return undefined;
   if (variableOf(context, declarator.id)?.defs.length !== 1) return undefined;
@@ -92,7 +92,7 @@ function argumentsOf({ sourceCode }: Context, owner: ESTree.Node): number {
   const variable = scope?.set.get('arguments');
   return (
     variable?.references.filter(({ identifier }) =>
-      [...lineage(identifier as ESTree.Node)].includes(owner as never),
+      [...selfAndAncestors(identifier as ESTree.Node)].includes(owner as never),
     ).length ?? 0
   );
 }

@@ -5,6 +5,15 @@ testRule('no-array-for-each', {
     'for (const x of xs) use(x);',
     'const m = new Map(); m.forEach((v) => use(v));',
     'new Set().forEach(use);',
+    "new URLSearchParams('a=1').forEach((value) => use(value));",
+    "document.querySelectorAll('a').forEach((each) => use(each));",
+    'function f() { const headers = new Headers(); headers.forEach((value) => use(value)); }',
+    "const _ = require('lodash'); _.forEach(xs, (x) => use(x));",
+    "import { Map } from 'immutable'; const m = Map(); m.forEach((v) => use(v));",
+    "const $ = require('cheerio').load(page); $('a').forEach((x) => use(x));",
+    'xs.values().forEach((x) => use(x));',
+    'this.byName = new Map(); this.byName.forEach((v) => use(v));',
+    'cache.forEach((value, key, map) => map.delete(key));',
   ],
   invalid: [
     {

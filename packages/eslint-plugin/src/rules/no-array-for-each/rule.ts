@@ -1,6 +1,6 @@
 import type * as ESTree from 'estree';
-import { kindOf } from '../../ast/kind.ts';
 import { contains, isFunction, isPath, methodCall, parentOf } from '../../ast/node.ts';
+import { isNotArray, takesListFirst } from '../../ast/not-array.ts';
 import { freeName } from '../../ast/variable.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
 
@@ -12,8 +12,9 @@ export const noArrayForEach: RuleModule = defineRule(
   (report, context) => ({
     CallExpression(node) {
       const call = methodCall(node, 'forEach');
-      if (!call || /^(?:map|set)$/.test(kindOf(context, call.object) ?? '')) return;
+      if (!call || isNotArray(context, call.object) || takesListFirst(context, node)) return;
       const [callback, ...others] = call.args;
+      if (takesKey(callback)) return;
       const statement = parentOf(node);
       const rewritable =
         isFunction(callback) &&
@@ -40,7 +41,13 @@ export const noArrayForEach: RuleModule = defineRule(
   }),
 );
 
-/** Nothing in it would mean something else in the body of a loop. */
+/** True for `(value, key) => …`, the callback of maps, headers and URLSearchParams. */
+function takesKey(callback: ESTree.Node | undefined): boolean {
+  const second = isFunction(callback) ? callback.params[1] : undefined;
+  return second?.type === 'Identifier' && /^_?(?:k|key)$/.test(second.name);
+}
+
+/** True if everything in the callback has the same meaning in the body of a loop. */
 function isPlain(
   callback: ESTree.FunctionExpression | ESTree.ArrowFunctionExpression | ESTree.FunctionDeclaration,
 ): boolean {

@@ -22,7 +22,7 @@ export const noConcatInLoop: RuleModule = defineRule(
         suggest: (fixer) => fixer.replaceText(node, `${target}.push(${pushed.join(', ')})`),
       });
 
-      /** What `concat` is given may be an array, whose elements it adds. */
+      /** Returns an argument of push: `concat` adds the elements of an array argument. */
       function pushedText(part: ESTree.Node): string | undefined {
         if (node.right.type === 'ArrayExpression') return text(part);
         const kind = kindOf(context, part);

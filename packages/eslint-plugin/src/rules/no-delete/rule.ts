@@ -11,7 +11,7 @@ export const noDelete: RuleModule = defineRule(
     'UnaryExpression[operator="delete"]'(node: ESTree.UnaryExpression) {
       const { argument } = node;
       if (argument.type !== 'MemberExpression') return;
-      // Keys that come and go are a question for another rule.
+      // Keys that are added and removed repeatedly are covered by another rule.
       if (argument.computed && argument.property.type !== 'Literal') return;
       if (parentOf(node)?.type !== 'ExpressionStatement') return report(node);
       report(node, {

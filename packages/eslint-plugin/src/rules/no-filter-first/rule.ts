@@ -14,8 +14,8 @@ export const noFilterFirst: RuleModule = defineRule(
       const parent = parentOf(node);
       if (!call || call.args.length === 0) return;
       if (parent?.type === 'AssignmentExpression' && parent.left === node) return;
-      // Never in place: collections of other libraries filter too (`$('a').filter(…)`), and a predicate that throws or does
-      // something at a later element no longer gets there.
+      // Never in place: collections of other libraries filter too (`$('a').filter(…)`), and a predicate that throws or has an
+      // effect at a later element no longer reaches it.
       report(node, {
         suggest: (fixer) => {
           const args = call.args.map((arg) => context.sourceCode.getText(arg)).join(', ');

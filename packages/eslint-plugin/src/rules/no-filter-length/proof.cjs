@@ -13,7 +13,7 @@ exports.after = function hasAdult(users) {
 // inputs
 exports.inputs = function () {
   return Array.from({ length: 32 }, (_, n) =>
-    // The first of age is in the middle, more or less.
+    // The first adult is roughly in the middle.
     Array.from({ length: 40 }, (__, id) => ({ age: id - (n % 5), name: 'u' + id })),
   );
 };

@@ -12,9 +12,9 @@ export const noFilterLength: RuleModule = defineRule(
       if (node.computed || node.property.type !== 'Identifier' || node.property.name !== 'length')
         return;
       const call = methodCall(node.object, 'filter');
-      const asked = call && questionOf(node);
+      const asked = call && emptinessTest(node);
       if (!call || !asked) return;
-      // Never in place, for the reasons of no-filter-first.
+      // Never in place, for the reasons given in no-filter-first.
       report(asked.node, {
         suggest: (fixer) => {
           const args = call.args.map((arg) => context.sourceCode.getText(arg)).join(', ');
@@ -26,8 +26,8 @@ export const noFilterLength: RuleModule = defineRule(
   }),
 );
 
-/** The expression that asks whether there are any, or whether there are none. */
-function questionOf(length: ESTree.Node): { node: ESTree.Node; none: boolean } | undefined {
+/** Returns the expression that tests for any element, or for none. */
+function emptinessTest(length: ESTree.Node): { node: ESTree.Node; none: boolean } | undefined {
   if (isBooleanContext(length)) return { node: length, none: false };
   const parent = parentOf(length);
   if (parent?.type !== 'BinaryExpression' || parent.left !== length) return undefined;

@@ -21,7 +21,7 @@ export const noJoinForConcat: RuleModule = defineRule(
       )
         return;
       const parts = elements as ESTree.Expression[];
-      // Constants run once or are folded, and lines of their own are there to be read: one long template gains nothing.
+      // Constants run once or are folded, and elements on separate lines are meant to be readable: one long template gains nothing.
       const { start, end } = node.loc!;
       if (start.line !== end.line || parts.every(({ type }) => type === 'Literal')) return;
       const edit: Edit = (fixer) =>
@@ -29,7 +29,7 @@ export const noJoinForConcat: RuleModule = defineRule(
           node,
           `\`${parts.map(partText).join(escaped(String(separator.value)))}\``,
         );
-      // join leaves out null and undefined, a template spells them.
+      // join omits null and undefined; a template writes them out.
       const areSpelled = parts.every((part) =>
         ['string', 'number', 'boolean'].includes(provenKind(context, part) ?? ''),
       );

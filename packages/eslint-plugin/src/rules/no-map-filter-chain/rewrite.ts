@@ -6,12 +6,12 @@ import { freeNames } from '../../ast/variable.ts';
 import type { Edit } from '../../rule.ts';
 import { canJoin, isShorthand, type Stage, stagesOf } from './stage.ts';
 
-/** A longer condition has a line for each callback. */
-const mostLine = 80;
+/** Max length of a condition on one line; longer ones get a line per callback. */
+const maxLineLength = 80;
 
 /**
- * One pass for a chain whose callbacks only compute: each element goes through all of them before the next one does.
- * Undefined where a callback may do more than that, or looks at more than the element, and where a comment would be lost.
+ * Rewrites a chain whose callbacks only compute into one pass: each element goes through all of them before the next one does.
+ * Undefined if a callback may do more than that, or uses more than the element, or if a comment would be lost.
  */
 export function onePassEdit(context: Context, node: ESTree.CallExpression): Edit | undefined {
   const stages = stagesOf(context, node);
@@ -19,10 +19,10 @@ export function onePassEdit(context: Context, node: ESTree.CallExpression): Edit
   if (stages.length < 2 || !canJoin(stages)) return undefined;
   const first = methodCall(callOf(stages[0]!), 'map', 'filter')!;
   const isMixed = stages.some(({ name }) => name !== stages[0]!.name);
-  // Another thing with these methods may call back later, or more than once.
+  // Other objects with these methods may call back later, or more than once.
   if (!isKnownArray(context, first.object)) return undefined;
   const text = sourceCode.getText(node);
-  // Lines are moved, but not those of a text.
+  // Lines are re-indented, except those of a string or template.
   const hasLongText = /`[^`]*\n|\\\n/.test(text);
   if (sourceCode.getCommentsInside(node).length > 0 || hasLongText) return undefined;
   return (fixer) => {
@@ -46,16 +46,16 @@ function callOf({ fn }: Stage): ESTree.CallExpression {
   return (fn as unknown as { parent: ESTree.CallExpression }).parent;
 }
 
-/** Where the method is taken from its object, brackets around which are not part of its node. */
+/** Returns the dot before the method: parentheses around the object are not part of its node. */
 function dotOf({ sourceCode }: Context, stage: Stage): AST.Token {
   const { property } = callOf(stage).callee as ESTree.MemberExpression;
   return sourceCode.getTokenBefore(property)!;
 }
 
 interface Body {
-  /** The name of the element that the function is called with. */
+  /** Name of the element with which the function is called. */
   element: string;
-  /** The list that is filled; undefined for a chain of one method only. */
+  /** Name of the list that is filled; undefined for a chain of only one method. */
   found: string | undefined;
   free: (...names: string[]) => string;
   indent: string;
@@ -70,19 +70,21 @@ function bodyOf(
   const lines: string[] = [];
   let current = element;
   let wanted: string[] = [];
-  const leaving = found ?? 'false';
+  const returnedWithout = found ?? 'false';
   const leave = (): void => {
-    if (wanted.length > 0) lines.push(`if (!(${allOf(wanted, indent)})) return ${leaving};`);
+    if (wanted.length > 0)
+      lines.push(`if (!(${allOf(wanted, indent)})) return ${returnedWithout};`);
     wanted = [];
   };
   for (const [index, stage] of stages.entries()) {
     const isLast = index === stages.length - 1;
-    const textOf = (node: ESTree.Node): string => moved(context, stage, node, current, indent);
+    const textOf = (node: ESTree.Node): string =>
+      renamedText(context, stage, node, current, indent);
     if (stage.declarations.length > 0) leave();
     lines.push(...stage.declarations.map(textOf));
     const value = textOf(stage.value);
     if (stage.name === 'filter') {
-      wanted.push(isTight(stage.value) ? value : `(${value})`);
+      wanted.push(bindsTighterThanAnd(stage.value) ? value : `(${value})`);
       continue;
     }
     leave();
@@ -102,11 +104,11 @@ function bodyOf(
 
 function allOf(conditions: readonly string[], indent: string): string {
   const line = conditions.join(' && ');
-  return line.length > mostLine ? conditions.join(` &&\n${indent}  `) : line;
+  return line.length > maxLineLength ? conditions.join(` &&\n${indent}  `) : line;
 }
 
-/** The text of a part of a callback, with another name for the element and its lines moved. */
-function moved(
+/** Returns the text of a part of a callback, with the element renamed and its lines re-indented. */
+function renamedText(
   { sourceCode }: Context,
   { uses }: Stage,
   node: ESTree.Node,
@@ -128,7 +130,7 @@ function moved(
   return text.replaceAll(`\n${before}`, `\n${indent}`);
 }
 
-/** Binds tighter than `&&`. */
-function isTight({ type }: ESTree.Expression): boolean {
+/** True if the expression binds tighter than `&&`. */
+function bindsTighterThanAnd({ type }: ESTree.Expression): boolean {
   return !/^(?:Logical|Conditional)Expression$/.test(type);
 }

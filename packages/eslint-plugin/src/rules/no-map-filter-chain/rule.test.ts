@@ -1,7 +1,22 @@
 import { testRule } from '../../../test/test-rule.ts';
 
 testRule('no-map-filter-chain', {
-  valid: ['users.map(f);', 'users.filter(f).length;', 'map(filter(users));'],
+  valid: [
+    'users.map(f);',
+    'users.filter(f).length;',
+    'map(filter(users));',
+    // Other libraries and iterators do not create an array for each step.
+    "const _ = require('lodash'); _.chain(users).filter(f).map(g).value();",
+    '_(users).filter(f).map(g).value();',
+    "const Promise2 = require('bluebird'); Promise2.map(users, f).filter(g).map(h);",
+    'found.values().filter(f).map(g).toArray();',
+    'new Map().entries().filter(f).map(g);',
+    "import { Readable } from 'node:stream'; Readable.from(users).filter(f).map(g);",
+    'async function f(users) { for await (const each of users.filter(a).map(b)) use(each); }',
+    "import { List } from 'immutable'; List(users).filter(f).map(g);",
+    'new List(users).filter(f).map(g);',
+    'users.filter(f).map(g).take(3);',
+  ],
   invalid: [
     { code: 'users.filter(f).filter(g).map(h).map(i);' },
     { code: 'use(users.filter(f).map(g));' },
@@ -71,7 +86,7 @@ testRule('no-map-filter-chain', {
         '});',
       ].join('\n'),
     },
-    // It may be no array.
+    // It may not be an array.
     { code: 'users.filter((u) => u.age > 18).filter((user) => user.name || user.id);' },
     { code: 'users.filter((u) => u.age > 18).map((u) => u.name);' },
     {
@@ -80,7 +95,7 @@ testRule('no-map-filter-chain', {
     {
       code: 'export_ = f; function f(users) { return users.map((u) => u.a).map((n) => n.b); } f([]);',
     },
-    // A callback does more than compute, or looks at more than the element.
+    // A callback does more than compute, or uses more than the element.
     { code: '[1].filter((n) => seen.add(n)).map((n) => n);' },
     { code: '[1].map((n) => JSON.parse(n, revive)).map((n) => n);' },
     { code: '[1].map((n) => JSON.parse(...n)).map((n) => n);' },
@@ -93,13 +108,13 @@ testRule('no-map-filter-chain', {
     { code: '[1].filter((n) => n, this).map((n) => n);' },
     { code: '[1].filter(async (n) => n).map((n) => n);' },
     { code: '[1].filter((n) => { count++; return n; }).map((n) => n);' },
-    // One body would hide what the other takes from around it, or declare the same.
+    // In one body, a name of one callback would shadow an outer name of another, or be declared twice.
     {
       code: 'function f(n) { return [1].map((m) => { const n = m; return n; }).map((m) => m + n); }',
     },
     { code: '[1].map((m) => { const n = m; return n; }).map((m) => { const n = m; return n; });' },
     { code: 'function f(m) { return [1].map((m) => m + 1).map((n) => m + n); }' },
-    // What a person wrote of it would be lost.
+    // A comment would be lost.
     { code: '[1].filter((n) => n /* not zero */).map((n) => n);' },
     { code: 'users.map(f).filter(Boolean);' },
   ],

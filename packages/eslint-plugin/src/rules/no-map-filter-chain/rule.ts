@@ -1,4 +1,5 @@
 import { methodCall, parentOf } from '../../ast/node.ts';
+import { isNotArray, isUsedAsOther, takesListFirst } from '../../ast/not-array.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
 import { onePassEdit } from './rewrite.ts';
 
@@ -13,9 +14,11 @@ export const noMapFilterChain: RuleModule = defineRule(
       const outer = methodCall(node, 'map', 'filter');
       const inner = outer && methodCall(outer.object, 'map', 'filter');
       if (!inner || outer.args.length === 0 || inner.args.length === 0) return;
-      // The last of a chain speaks for all of it.
+      if (isNotArray(context, inner.object) || takesListFirst(context, outer.object)) return;
+      // The last call of a chain reports for all of it.
       const member = parentOf(node);
       const next = member && parentOf(member);
+      if (isUsedAsOther(node)) return;
       if (!methodCall(next, 'map', 'filter') || member !== (next as { callee?: unknown }).callee) {
         const edit = onePassEdit(context, node);
         report(node, edit && { suggest: edit });

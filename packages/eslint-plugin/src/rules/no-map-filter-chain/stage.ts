@@ -12,19 +12,19 @@ import { isPure } from '../../ast/pure.ts';
 export interface Stage {
   name: 'map' | 'filter';
   fn: FunctionNode;
-  /** Of the element; undefined where the callback does not look at it. */
+  /** Name of the element; undefined if the callback does not use it. */
   param: string | undefined;
-  /** Where it stands for the element. */
+  /** Identifiers that refer to the element. */
   uses: ESTree.Identifier[];
-  /** What the callback declares before it returns. */
+  /** Declarations in the callback before it returns. */
   declarations: ESTree.VariableDeclaration[];
   declared: string[];
-  /** Names that it takes from around it. */
+  /** Names it uses from outer scopes. */
   outer: string[];
   value: ESTree.Expression;
 }
 
-/** The stages of a chain that ends here, in the order in which they run; the first is the innermost. */
+/** Returns the stages of a chain that ends here, in the order in which they run; the first is the innermost. */
 export function stagesOf(context: Context, last: ESTree.CallExpression): Stage[] {
   const stages: Stage[] = [];
   for (let node: ESTree.Node = last; ;) {
@@ -38,7 +38,7 @@ export function stagesOf(context: Context, last: ESTree.CallExpression): Stage[]
 function stageOf(context: Context, node: ESTree.Node): Stage | undefined {
   const call = methodCall(node, 'map', 'filter');
   const [fn, ...others] = call?.args ?? [];
-  // Another argument is its `this`.
+  // A second argument is its `this`.
   if (!call || others.length > 0 || !isFunction(fn) || fn.async || fn.generator) return undefined;
   const [param, ...more] = fn.params;
   if (more.length > 0 || (param !== undefined && param.type !== 'Identifier')) return undefined;
@@ -51,7 +51,7 @@ function stageOf(context: Context, node: ESTree.Node): Stage | undefined {
   const scope = sourceCode.scopeManager.acquire(fn);
   const variable = param && scope?.set.get(param.name);
   const outer = new Set(scope?.through.map(({ identifier }) => identifier.name as string));
-  // A function of its own name, or with its own arguments, is more than its body.
+  // A function that uses its own name, or its own arguments, cannot be reduced to its body.
   const isAlone =
     fn.type === 'ArrowFunctionExpression' || (fn.id == null && !outer.has('arguments'));
   const ownArguments = scope?.set.get('arguments')?.references.length ?? 0;
@@ -75,7 +75,7 @@ function returned(node: ESTree.Node | undefined): ESTree.Expression | undefined 
   return node?.type === 'ReturnStatement' ? (node.argument ?? undefined) : undefined;
 }
 
-/** Of plain names with values. */
+/** True for a declaration of plain names with values. */
 function isDeclaration(node: ESTree.Node): node is ESTree.VariableDeclaration {
   return (
     node.type === 'VariableDeclaration' &&
@@ -84,8 +84,8 @@ function isDeclaration(node: ESTree.Node): node is ESTree.VariableDeclaration {
 }
 
 /**
- * Whether the bodies can stand in one function: each name is declared once, and what a body takes from around it is not
- * what another one declares.
+ * True if the bodies can be merged into one function: each name is declared once, and no body uses an outer name that another one
+ * declares.
  */
 export function canJoin(stages: readonly Stage[]): boolean {
   const [{ param: first }] = stages as [Stage];
@@ -105,7 +105,7 @@ export function canJoin(stages: readonly Stage[]): boolean {
   );
 }
 
-/** `{ product }` names a property as well. */
+/** True for `{ product }`, which is also a property name. */
 export function isShorthand(use: ESTree.Node): boolean {
   const parent = parentOf(use);
   return parent?.type === 'Property' && parent.shorthand;

@@ -14,7 +14,7 @@ export const noNewRegexpInFunction: RuleModule = defineRule(
     const check = (node: ESTree.NewExpression | ESTree.SimpleCallExpression): void => {
       if (!isGlobal(context, node.callee, 'RegExp') || !enclosingFunction(node)) return;
       const [pattern, flags] = node.arguments;
-      if (isFeatureTest(context, node, flags)) return;
+      if (isFeatureTest(context, node, pattern, flags)) return;
       if (!pattern || !node.arguments.every((arg) => isKnownOutside(context, arg))) return;
       const literal =
         isLiteral(pattern, 'string') && (!flags || isLiteral(flags, 'string'))
@@ -32,19 +32,26 @@ export const noNewRegexpInFunction: RuleModule = defineRule(
   },
 );
 
-/** Engines that do not know a flag throw here, where it is caught; a literal is a SyntaxError of the whole file. */
+/** True inside `try` for a pattern that older engines may not know: as a literal it would be a SyntaxError of the whole file. */
 function isFeatureTest(
   context: Context,
   node: ESTree.Node,
+  pattern: ESTree.Node | undefined,
   flags: ESTree.Node | undefined,
 ): boolean {
-  if (flags === undefined || (isLiteral(flags, 'string') && /^[gim]*$/.test(String(flags.value)))) {
-    return false;
-  }
+  const isOld =
+    isLiteral(pattern, 'string') &&
+    !newerSyntax.test(String(pattern.value)) &&
+    literalOf(String(pattern.value), '') !== undefined &&
+    (flags === undefined || (isLiteral(flags, 'string') && /^[gim]*$/.test(String(flags.value))));
+  if (isOld) return false;
   return context.sourceCode.getAncestors(node).some(({ type }) => type === 'TryStatement');
 }
 
-/** The same on every call. */
+/** Matches lookbehind, named groups, modifiers and Unicode properties, which are newer than ES5. */
+const newerSyntax = /\(\?(?![:=!])|\\[pPk]/;
+
+/** True if the value is the same on every call. */
 function isKnownOutside(context: Context, node: ESTree.Node): boolean {
   if (node.type === 'Literal') return true;
   if (node.type === 'BinaryExpression') {

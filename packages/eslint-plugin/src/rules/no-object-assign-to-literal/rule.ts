@@ -12,8 +12,8 @@ export const noObjectAssignToLiteral: RuleModule = defineRule(
       const [target, ...sources] = globalCall(context, node, 'Object', 'assign') ?? [];
       if (target?.type !== 'ObjectExpression' || target.properties.length > 0) return;
       if (sources.length === 0 || sources.some(({ type }) => type === 'SpreadElement')) return;
-      // Never in place: a source's own `__proto__` key, as JSON.parse makes it, sets the prototype with assign and stays a
-      // key with a spread.
+      // Never in place: a source's own `__proto__` key, as JSON.parse creates it, sets the prototype with assign and stays a key
+      // with a spread.
       report(node, {
         suggest: (fixer) => {
           const spread = sources.map((source) => spreadOf(source)).join(', ');
@@ -34,7 +34,7 @@ export const noObjectAssignToLiteral: RuleModule = defineRule(
   }),
 );
 
-/** Elsewhere a brace would begin a block, or the expression goes on behind it. */
+/** Returns false if a brace would begin a block, or if the expression continues after it. */
 function mayStartWithBrace(node: ESTree.Node): boolean {
   const parent = parentOf(node);
   switch (parent?.type) {

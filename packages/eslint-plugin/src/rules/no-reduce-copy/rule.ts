@@ -22,7 +22,7 @@ export const noReduceCopy: RuleModule = defineRule(
       if (!copy) return;
       const variable = variableOf(context, copy.source);
       const isOnlyUse = variable !== undefined && usesOf(variable).length === 1;
-      // Nobody else has seen an object that is written down here.
+      // An object literal here has no other references.
       const isFresh = initial?.type === 'ObjectExpression';
       if (!isOnlyUse || !isFresh || !copy.added) return report(copy.node);
       const all = accumulator.name;
@@ -36,8 +36,8 @@ export const noReduceCopy: RuleModule = defineRule(
           [arrow.range[1], callback.range![1]],
           ` { ${changes} return ${all}; }`,
         );
-      // Where the keys are data one may be `__proto__`: kept by the copy, the prototype when it is assigned. What is not an
-      // array may reduce more than once from the same start.
+      // Dynamic keys may include `__proto__`: the copy keeps it as a key, an assignment sets the prototype. An object other than an
+      // array may call the reducer more than once with the same initial value.
       const keepsResult =
         copy.added.every((property) => isSafeKey(property)) &&
         initial.properties.length === 0 &&
@@ -53,9 +53,9 @@ export const noReduceCopy: RuleModule = defineRule(
   }),
 );
 
-/** Written down, and an assignment does the same as the literal with it. */
+/** True for a literal key whose assignment has the same effect as the literal with it. */
 function isSafeKey({ key, value, computed }: ESTree.Property): boolean {
-  // A function takes its name from a literal, and none from an assignment to a property.
+  // A function gets its name from a literal, but not from an assignment to a property.
   if (isFunction(value) || value.type === 'ClassExpression') return false;
   const name = key.type === 'Identifier' ? key.name : key.type === 'Literal' && key.value;
   return !computed && name !== false && String(name) !== '__proto__';
@@ -63,13 +63,13 @@ function isSafeKey({ key, value, computed }: ESTree.Property): boolean {
 
 interface Copy {
   node: ESTree.Node;
-  /** Where the accumulator is copied from. */
+  /** The accumulator that is copied. */
   source: ESTree.Node;
-  /** What the copy has more, where that is written down property by property. */
+  /** Properties that the copy adds, if they are all written out. */
   added?: ESTree.Property[];
 }
 
-/** `{ ...all, … }`, `Object.assign({}, all, …)` or `[...all, …]`. */
+/** Matches `{ ...all, … }`, `Object.assign({}, all, …)` or `[...all, …]`. */
 function copyOf(context: Context, node: ESTree.Expression, name: string): Copy | undefined {
   const isAccumulator = (part: ESTree.Node | null | undefined): boolean =>
     part?.type === 'Identifier' && part.name === name;

@@ -26,13 +26,13 @@ export const noRegexpForPrefix: RuleModule = defineRule(
           `${isSimple ? text : `(${text})`}.${fixed.method}(${quoted})`,
         );
       };
-      // test makes a string of whatever it is given.
+      // test converts any argument to a string.
       report(node, provenKind(context, subject) === 'string' ? { fix: edit } : { suggest: edit });
     },
   }),
 );
 
-/** The text of `^text` or `text$`, when it is nothing but text. */
+/** Returns the text of `^text` or `text$`, if the pattern contains nothing but text. */
 function fixedText(pattern: string): { text: string; method: string } | undefined {
   const prefix = /^\^((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])+)$/.exec(pattern)?.[1];
   if (prefix !== undefined) return { text: unescaped(prefix), method: 'startsWith' };

@@ -1,5 +1,5 @@
 import type * as ESTree from 'estree';
-import { isFunction, lineage, methodCall, parentOf } from '../../ast/node.ts';
+import { isFunction, methodCall, parentOf, selfAndAncestors } from '../../ast/node.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
 
 export const noShiftInLoop: RuleModule = defineRule(
@@ -13,14 +13,14 @@ export const noShiftInLoop: RuleModule = defineRule(
       if (!call || call.args.length > 0) return;
       const test = testOfLoop(node);
       const queue = context.sourceCode.getText(call.object);
-      // A loop that runs until this very array is empty.
+      // A loop that runs until this array is empty.
       if (test && context.sourceCode.getText(test).includes(queue)) report(node);
     },
   }),
 );
 
 function testOfLoop(node: ESTree.Node): ESTree.Node | undefined {
-  for (const above of lineage(node)) {
+  for (const above of selfAndAncestors(node)) {
     if (isFunction(above)) return undefined;
     const loop = parentOf(above);
     if (loop && 'test' in loop && /^(?:While|DoWhile|For)Statement$/.test(loop.type)) {

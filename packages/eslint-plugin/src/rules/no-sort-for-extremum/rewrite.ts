@@ -5,26 +5,26 @@ import {
   isLiteral,
   isPath,
   isWritten,
-  lineage,
   methodCall,
+  selfAndAncestors,
 } from '../../ast/node.ts';
 import { freeNames } from '../../ast/variable.ts';
 import type { Edit } from '../../rule.ts';
 
-/** What two elements are compared by: themselves, or one property of each. */
+/** The comparison key of two elements: themselves, or one property of each. */
 interface Key {
-  /** Undefined for the elements themselves. */
+  /** Undefined if the elements themselves are compared. */
   property: string | undefined;
   isDescending: boolean;
 }
 
 /**
- * One pass for the first element of a sorted copy, where each key of each element is a finite number: then the comparator
- * orders them all, and the first of equal ones stays first. Anything else is left to the sort, whose order of NaN, texts and
- * missing elements is its own. Undefined where the comparator is not written as differences of one key or several, and where
- * others see the sorted array.
+ * Finds the first element of a sorted copy in one pass if every key of every element is a finite number: the comparator then orders
+ * them all, and the first of equal ones stays first. All other cases are left to the sort, which has its own order of NaN, strings
+ * and missing elements. Undefined if the comparator is not written as differences of one key or several, or if the sorted array is
+ * visible to other code.
  */
-export function leastEdit(
+export function extremumEdit(
   context: Context,
   node: ESTree.Expression,
   sorted: ESTree.Expression,
@@ -65,14 +65,14 @@ export function leastEdit(
   };
 }
 
-/** A bracket there may continue the line above. */
+/** True if a parenthesis at the start would continue the line above. */
 function beginsStatement(node: ESTree.Node): boolean {
-  return [...lineage(node)].some(
+  return [...selfAndAncestors(node)].some(
     (each) => each.type === 'ExpressionStatement' && each.range![0] === node.range![0],
   );
 }
 
-/** `list` of `list.slice()`: nobody else has the array that is sorted. */
+/** Returns `list` of `list.slice()`: no other code has the sorted array. */
 function copied(node: ESTree.Expression): ESTree.Expression | undefined {
   const slice = methodCall(node, 'slice');
   const [from, ...others] = slice?.args ?? [];
@@ -80,7 +80,7 @@ function copied(node: ESTree.Expression): ESTree.Expression | undefined {
   return isWhole && others.length === 0 ? slice?.object : undefined;
 }
 
-/** The keys of `(a, b) => a.x - b.x || a.y - b.y`, the most important first. */
+/** Returns the keys of `(a, b) => a.x - b.x || a.y - b.y`, the most important first. */
 function keysOf(comparator: ESTree.Node): Key[] | undefined {
   if (!isFunction(comparator) || comparator.async || comparator.generator) return undefined;
   const [a, b, ...others] = comparator.params;
@@ -93,7 +93,7 @@ function keysOf(comparator: ESTree.Node): Key[] | undefined {
   return keys.includes(undefined) ? undefined : (keys as Key[]);
 }
 
-/** The parts of `x || y || z`. */
+/** Returns the parts of `x || y || z`. */
 function alternatives(node: ESTree.Expression): ESTree.Expression[] {
   return node.type === 'LogicalExpression' && node.operator === '||'
     ? [...alternatives(node.left), ...alternatives(node.right)]
@@ -111,7 +111,7 @@ function keyOf(node: ESTree.Expression, a: string, b: string): Key | undefined {
   return left.name === b && right.name === a ? { property, isDescending: true } : undefined;
 }
 
-/** `a`, or `a.price`: what is deeper may be missing, which a sort of one element does not notice. */
+/** Matches `a`, or `a.price`: a deeper property may be missing, which a sort of one element does not notice. */
 function elementOf(node: ESTree.Node): { name: string; property: string | undefined } | undefined {
   if (node.type === 'Identifier') return { name: node.name, property: undefined };
   if (node.type !== 'MemberExpression' || node.computed || node.optional) return undefined;

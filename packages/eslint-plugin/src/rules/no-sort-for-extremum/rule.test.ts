@@ -20,7 +20,7 @@ testRule('no-sort-for-extremum', {
     { code: 'xs.slice().sort((a, b) => a - b)[0];' },
     { code: 'xs.slice().sort((a, b) => a - b)[0] = x;' },
     { code: 'const first = xs.slice().sort((a, b) => a - b)[0]();' },
-    // A bracket at the beginning of a statement may continue the line above.
+    // A parenthesis at the beginning of a statement may continue the line above.
     { code: 'const n = xs.length\nxs.slice().sort((a, b) => a.n - b.n)[0].run()' },
     { code: 'const n = xs.length\nxs.slice().sort((a, b) => a.n - b.n)[0].runs += 1' },
     { code: 'const n = xs.length\nxs.slice().sort((a, b) => a.n - b.n)[0].run(), done()' },
@@ -33,7 +33,7 @@ testRule('no-sort-for-extremum', {
         '  : xs.slice().sort((a, b) => a - b)[0]))',
       ].join('\n'),
     },
-    // Others see what is sorted in place; some elements are equal to a comparator that others order.
+    // Other code sees an array that is sorted in place; a comparator may treat as equal elements that another one orders.
     { code: 'const first = xs.sort((a, b) => a - b)[0];' },
     { code: 'const first = read().slice().sort((a, b) => a - b)[0];' },
     { code: 'const first = xs.slice(1).sort((a, b) => a - b)[0];' },

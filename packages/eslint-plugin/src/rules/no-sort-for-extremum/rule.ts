@@ -1,7 +1,7 @@
 import type * as ESTree from 'estree';
 import { isLiteral, methodCall, parentOf } from '../../ast/node.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
-import { leastEdit } from './rewrite.ts';
+import { extremumEdit } from './rewrite.ts';
 
 export const noSortForExtremum: RuleModule = defineRule(
   {
@@ -11,8 +11,8 @@ export const noSortForExtremum: RuleModule = defineRule(
   (report, context) => {
     const found = (node: ESTree.Expression, sorted: ESTree.Expression, isFirst: boolean): void => {
       if (isFallback(node)) return;
-      // The last one of a list with holes is none of its elements.
-      const edit = isFirst ? leastEdit(context, node, sorted) : undefined;
+      // In an array with holes, the last index may not be an element.
+      const edit = isFirst ? extremumEdit(context, node, sorted) : undefined;
       report(node, edit && { suggest: edit });
     };
     return {
@@ -48,7 +48,7 @@ function isEnd(node: Given): boolean {
   );
 }
 
-/** What a rewrite leaves to the sort. */
+/** True for the sort that a rewrite keeps as its fallback. */
 function isFallback(node: ESTree.Node): boolean {
   const parent = parentOf(node);
   return (

@@ -22,7 +22,7 @@ export const noSplitForFirst: RuleModule = defineRule(
         const at = `${text}.indexOf(${separator.raw})`;
         return fixer.replaceText(node, `(${at} === -1 ? ${text} : ${text}.slice(0, ${at}))`);
       };
-      // What is not a string may split in its own way; a property is read three times then, and may be a getter.
+      // A value other than a string may have its own split; a property would be read three times, and may be a getter.
       const isString =
         call.object.type === 'Identifier' && provenKind(context, call.object) === 'string';
       report(node, isString ? { fix: edit } : { suggest: edit });

@@ -4,24 +4,24 @@ import {
   type Context,
   isRepeatable,
   isWritten,
-  lineage,
   methodCall,
   type Node,
   parentOf,
+  selfAndAncestors,
 } from '../../ast/node.ts';
 import { freeNames, usesOf, variableOf } from '../../ast/variable.ts';
 import type { Edit } from '../../rule.ts';
 
 /**
- * The first two parts of a text as split gives them: without the separator the text itself and undefined, and the second
- * part ends at the next separator. Undefined where the declaration stands for more than that, or a part is written to.
+ * Returns the first two parts of a text as split does: without the separator, the text itself and undefined; the second part ends
+ * at the next separator. Undefined if the declaration contains more than that, or if a part is written to.
  */
 export function pairEdit(context: Context, node: ESTree.VariableDeclarator): Edit | undefined {
   const declaration = parentOf(node);
   if (declaration?.type !== 'VariableDeclaration' || declaration.declarations.length !== 1)
     return undefined;
   const block = parentOf(declaration);
-  // Neither the head of a loop nor an export.
+  // Excludes loop heads and exports.
   if (!block || !/^(?:Program|BlockStatement|StaticBlock)$/.test(block.type)) return undefined;
   const call = methodCall(node.init, 'split');
   const [separator, ...others] = call?.args ?? [];
@@ -34,7 +34,7 @@ export function pairEdit(context: Context, node: ESTree.VariableDeclarator): Edi
     const object = sourceCode.getText(call.object);
     const given = call.object.type === 'SequenceExpression' ? `(${object})` : object;
     const names = parts.reads ? [free('first', 'head'), free('second', 'rest')] : parts.names;
-    // Anything but a variable is read once, as it was; so is one that is declared again here.
+    // Any expression other than a variable is read only once; so is a variable that is declared again here.
     const isOnce = !isRepeatable(call.object) || names.includes(given);
     const text = isOnce ? free('text', 'whole', 'given') : given;
     const at = free('at', 'cut', 'split');
@@ -58,10 +58,10 @@ export function pairEdit(context: Context, node: ESTree.VariableDeclarator): Edi
   };
 }
 
-/** The names of other pairs, whose declarations are not in the code yet: all of them may be taken over at once. */
+/** Names used in other pairs, whose declarations are not in the code yet: all edits may be applied at once. */
 const given = new WeakMap<Scope.Scope, Set<string>>();
 
-/** Names that are free in the whole function: its blocks share what `var` declares. */
+/** Returns names that are free in the whole function: its blocks share `var` declarations. */
 function namesFor(context: Context, block: ESTree.Node): (...names: string[]) => string {
   const scope = context.sourceCode.getScope(block).variableScope;
   const free = freeNames(context, scope.block as ESTree.Node);
@@ -75,7 +75,7 @@ function namesFor(context: Context, block: ESTree.Node): (...names: string[]) =>
   };
 }
 
-/** Also by a function around it: what is read in here may be a part of its pair. */
+/** True if a name is in use, also in an outer function: a name read in here may be part of its pair. */
 function isGiven(from: Scope.Scope, name: string): boolean {
   for (let scope: Scope.Scope | null = from; scope; scope = scope.upper) {
     if (given.get(scope)?.has(name) === true) return true;
@@ -84,9 +84,9 @@ function isGiven(from: Scope.Scope, name: string): boolean {
 }
 
 interface Parts {
-  /** Of both variables, where the pattern has them. */
+  /** Names of both variables, if the pattern declares them. */
   names: string[];
-  /** Of `pair[0]` and `pair[1]`, where the parts are kept as a list. */
+  /** Reads of `pair[0]` and `pair[1]`, if the parts are kept as a list. */
   reads?: { node: ESTree.Node; index: number }[];
 }
 
@@ -103,12 +103,12 @@ function partsOf(
       : undefined;
   }
   const variable = id.type === 'Identifier' ? variableOf(context, id) : undefined;
-  // A script's own variables are seen by other scripts.
+  // Other scripts can access a script's own variables.
   if (variable === undefined || block.type === 'Program') return undefined;
   const reads = usesOf(variable).map((use) => parentOf(use)!);
   const isPlain = (read: ESTree.Node): boolean =>
     read.range![0] > declaration.range![1] &&
-    [...lineage(read)].includes(block as Node) &&
+    [...selfAndAncestors(read)].includes(block as Node) &&
     !isWritten(read);
   if (!reads.every(isPlain)) return undefined;
   return {

@@ -40,7 +40,7 @@ testRule('no-split-for-pair', {
         '}',
       ].join('\n'),
     },
-    // Others may see the variables of a script, or write to the parts.
+    // Other code may access the variables of a script, or write to the parts.
     { code: "const parts = text.split('='); o[parts[0]] = parts[1];" },
     { code: "function f() { const parts = text.split('='); parts[0] = parts[1]; }" },
     { code: "function f() { const parts = text.split('='); parts[1](); }" },

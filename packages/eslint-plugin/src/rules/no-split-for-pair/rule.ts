@@ -19,7 +19,7 @@ export const noSplitForPair: RuleModule = defineRule(
           ? isReadAsPair(context, node.id)
           : node.id.type === 'ArrayPattern' && node.id.elements.length === 2;
       if (!isPair) return;
-      // What is not a string may split in its own way.
+      // A value other than a string may have its own split.
       const edit = pairEdit(context, node);
       report(node.init, edit && { suggest: edit });
     },
@@ -30,7 +30,7 @@ export const noSplitForPair: RuleModule = defineRule(
   }),
 );
 
-/** A variable of which only the first two elements are ever read, and the second is. */
+/** True for a variable of which only the first two elements are ever read, including the second. */
 function isReadAsPair(context: Context, id: ESTree.Identifier): boolean {
   const variable = variableOf(context, id);
   if (!variable || constantValue(variable) === undefined) return false;

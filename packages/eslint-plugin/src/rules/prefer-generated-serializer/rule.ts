@@ -9,7 +9,7 @@ export const preferGeneratedSerializer: RuleModule = defineRule(
   (report, context) => ({
     CallExpression(node) {
       const [value, replacer, indent] = globalCall(context, node, 'JSON', 'stringify') ?? [];
-      // Generated serializers neither indent nor replace.
+      // Generated serialization functions support neither indentation nor replacers.
       if (replacer !== undefined || indent !== undefined) return;
       if (value?.type !== 'ObjectExpression' || !enclosingFunction(node)) return;
       if (value.properties.every((each) => each.type === 'Property' && !each.computed))

@@ -23,7 +23,7 @@ export const preferMapForChurnedKeys: RuleModule = defineRule(
   }),
 );
 
-/** All of it, or nothing: an object of which only half is a Map is broken. */
+/** Rewrites all uses or none: a partial conversion to a Map is broken. */
 function toMap(context: Context, variable: Scope.Variable): Edit | undefined {
   const initial = constantValue(variable);
   if (initial?.type !== 'ObjectExpression' || initial.properties.length > 0) return undefined;

@@ -16,6 +16,6 @@ exports.after = function isKnown(type) {
 
 // inputs
 exports.inputs = function () {
-  // Built at run time, as what arrives in a request is: equal text, another string.
+  // Built at run time, like data in a request: equal text in a different string.
   return Array.from({ length: 128 }, (_, n) => Buffer.from('application/type-' + n).toString());
 };

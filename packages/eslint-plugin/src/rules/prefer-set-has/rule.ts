@@ -4,8 +4,8 @@ import { isLiteral, methodCall, parentOf } from '../../ast/node.ts';
 import { constantValue, usesOf, variableOf } from '../../ast/variable.ts';
 import { defineRule, type RuleModule } from '../../rule.ts';
 
-/** Below this a look through the array is as fast as a hash. */
-const leastElements = 16;
+/** Below this length, searching the array is as fast as a hash. */
+const minElements = 16;
 
 export const preferSetHas: RuleModule = defineRule(
   {
@@ -18,7 +18,7 @@ export const preferSetHas: RuleModule = defineRule(
       const variable = search && variableOf(context, search.list);
       const list = variable && constantValue(variable);
       if (!search || !variable || list?.type !== 'ArrayExpression') return;
-      if (list.elements.length < leastElements) return;
+      if (list.elements.length < minElements) return;
       if (!list.elements.every((each) => isLiteral(each, 'string') || isLiteral(each, 'number')))
         return;
       const searches = usesOf(variable).map((use) => searchOf(parentOf(parentOf(use)!)));
@@ -44,12 +44,12 @@ export const preferSetHas: RuleModule = defineRule(
 interface Search {
   list: ESTree.Node;
   value: ESTree.Node;
-  /** The expression that is true or false. */
+  /** The boolean expression. */
   whole: ESTree.Node;
   negated: boolean;
 }
 
-/** `list.includes(value)`, or a comparison that asks whether `list.indexOf(value)` found it. */
+/** Matches `list.includes(value)`, or a comparison that tests whether `list.indexOf(value)` found it. */
 function searchOf(node: ESTree.Node | undefined): Search | undefined {
   const call = methodCall(node, 'includes', 'indexOf');
   if (!node || !call || call.args.length !== 1) return undefined;

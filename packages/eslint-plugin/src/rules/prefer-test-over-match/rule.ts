@@ -13,7 +13,7 @@ export const preferTestOverMatch: RuleModule = defineRule(
     CallExpression(node) {
       const call = methodCall(node, 'match');
       const [pattern] = call?.args ?? [];
-      const asked = call && questionOf(node);
+      const asked = call && existenceTest(node);
       if (!pattern || !asked) return;
       const isLiteral = pattern.type === 'Literal' && 'regex' in pattern;
       if (!isLiteral && pattern.type !== 'Identifier') return;
@@ -23,15 +23,15 @@ export const preferTestOverMatch: RuleModule = defineRule(
         const test = `${context.sourceCode.getText(pattern)}.test(${subject})`;
         return fixer.replaceText(asked.node, asked.none ? `!${test}` : test);
       };
-      // A regular expression that is kept may be global, and would remember where it stopped. What is not a string may have a
-      // `match` of its own or throw, where `test` makes a string of anything.
+      // A stored regular expression may be global, and would keep its position. A value other than a string may have its own
+      // `match` or throw, where `test` converts anything to a string.
       const isString = provenKind(context, call.object) === 'string';
       report(asked.node, isLiteral && isString ? { fix: edit } : { suggest: edit });
     },
   }),
 );
 
-function questionOf(node: ESTree.Node): { node: ESTree.Node; none: boolean } | undefined {
+function existenceTest(node: ESTree.Node): { node: ESTree.Node; none: boolean } | undefined {
   if (isBooleanContext(node)) return { node, none: false };
   const parent = parentOf(node);
   if (parent?.type !== 'BinaryExpression' || parent.left !== node) return undefined;

@@ -3,7 +3,7 @@ import { type DurationUnit, requestOf, toMs } from './fields.ts';
 
 /** Fields after the common or combined format, with their meaning. */
 interface Layout extends LogFormat {
-  /** Of all that follows the size or the agent; its group is the duration. */
+  /** Matches everything after the size or the agent; its group is the duration. */
   after: RegExp;
   unit?: DurationUnit;
 }
@@ -18,7 +18,7 @@ const in401: LoggedRequest = { ...plain, durationMs: 401 };
 const seconds = String.raw`"?(\d{1,5}\.\d{3})"?`;
 const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
 
-/** The first that fits counts, so the narrow ones come first. */
+/** The first match counts, so the narrow layouts come first. */
 export const combinedLayouts: readonly Layout[] = [
   { name: 'combined', after: /^$/, sample: agent, reading: plain },
   { name: 'common', after: /^$/, sample: head, reading: plain },
@@ -111,21 +111,21 @@ export const combinedLayouts: readonly Layout[] = [
   },
 ];
 
-/** Further fields match no known layout: the request is read, the duration is missing. */
+/** Name for lines whose further fields match no known layout: the request is read, the duration is missing. */
 export const unexplained = 'combined, with other fields';
 
-/** With `\S+ ` before the address, as Apache's virtual hosts have it; a line of CRI is unwrapped first. */
+/** The optional `\S+ ` before the address is Apache's virtual host; a CRI line must not match, as it is unwrapped first. */
 const line =
   /^(?!\d{4}-\S+ std(?:out|err) )(?:\S+ )?\S+ \S+ [^["]*\[([^\]]+)\] "([A-Z]+) (\S+)(?: HTTP\/[\d.]+)?" (\d{3}) (?:\d+|-)(?: "(?:[^"\\]|\\.)*" "(?:[^"\\]|\\.)*")?(.*)$/;
 
-/** The common and combined formats of nginx, Apache and morgan, and what is appended to them. */
+/** Reads the common and combined formats of nginx, Apache and morgan, with the fields appended to them. */
 export class CombinedReader {
-  /** Lines of a log have one layout: the last one is tried first. */
+  /** Tried first, because the lines of a log share one layout. */
   #last: Layout = combinedLayouts[0]!;
   #name = '';
   #unit: string | undefined;
 
-  /** Of the last line that was read. */
+  /** The format of the last line read. */
   get format(): { name: string; duration?: string } {
     return { name: this.#name, ...(this.#unit !== undefined && { duration: this.#unit }) };
   }

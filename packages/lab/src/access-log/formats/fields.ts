@@ -5,10 +5,10 @@ export type DurationUnit = 's' | 'ms' | 'µs' | 'ns';
 const unitMs: Record<DurationUnit, number> = { s: 1_000, ms: 1, µs: 1e-3, ns: 1e-6 };
 const units: Record<string, number> = { s: 1_000, ms: 1, µs: 1e-3, μs: 1e-3, us: 1e-3, ns: 1e-6 };
 
-/** A server gives up long before: a longer duration is a field of another meaning, such as a time of day. */
+/** No server waits this long: a longer duration is a field with another meaning, such as a time of day. */
 const maxDurationMs = 86_400_000;
 
-/** The fields of a line, by their place. */
+/** The fields of a line as they were found. */
 export interface RawFields {
   method?: unknown;
   target?: unknown;
@@ -45,7 +45,7 @@ export function requestOf(fields: RawFields): LoggedRequest | undefined {
   return request;
 }
 
-/** A number of this unit; a text that ends in a unit, such as `401ms`, is read by its own. */
+/** Converts a number of the given unit; a text with its own unit, such as `401ms`, is read by that one. */
 export function toMs(value: unknown, unit: DurationUnit): number | undefined {
   if (typeof value === 'string') {
     const withUnit = durationIn(value);
@@ -54,11 +54,11 @@ export function toMs(value: unknown, unit: DurationUnit): number | undefined {
   }
   const number =
     typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN;
-  // Steps of 1 ns: 0.401 s is 401 ms, not 401.00000000000006.
+  // Rounded to 1 ns: 0.401 s is 401 ms, not 401.00000000000006.
   return Number.isNaN(number) ? undefined : Math.round(number * unitMs[unit] * 1e6) / 1e6;
 }
 
-/** The last duration with a unit: before it there may be ages and sizes. */
+/** Returns the last duration with a unit, in milliseconds: ages and sizes may come before it. */
 export function durationIn(text: string): number | undefined {
   const [, figure, unit] =
     [...text.matchAll(/(\d+(?:\.\d+)?) ?(ms|µs|μs|us|ns|s)(?![\w])/g)].at(-1) ?? [];
@@ -71,7 +71,7 @@ const ofServers = /^(\d+)\/(\w{3})\/(\d+):(\d+:\d+):(\d+(?:\.\d+)?)(?: ([+-]\d\d
 let lastMinute = '';
 let lastMinuteMs = 0;
 
-/** Milliseconds since 1970 of a logger's time: seconds or milliseconds as a number, or a date. */
+/** Converts a logger's time to milliseconds since 1970: seconds or milliseconds as a number, or a date. */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === 'number') return ofNumber(value);
   if (typeof value !== 'string') return undefined;
@@ -82,7 +82,7 @@ export function timeOf(value: unknown): number | undefined {
       : ofNumber(Date.parse(value));
   }
   const [, day, month, year, clock, second, hours = '+00', minutes = '00'] = parts;
-  // The lines of one minute follow each other; Date.parse was a fifth of the time of a line.
+  // Cached, because the lines of one minute follow each other; Date.parse took a fifth of the time of a line.
   const minute = `${day}${month}${year}${clock}${hours}${minutes}`;
   if (minute !== lastMinute) {
     const number = String(months.indexOf(month!) + 1).padStart(2, '0');
@@ -95,11 +95,11 @@ export function timeOf(value: unknown): number | undefined {
 
 function ofNumber(time: number): number | undefined {
   if (Number.isNaN(time)) return undefined;
-  // Seconds: as milliseconds these would be the first four months of 1970.
+  // Seconds: as milliseconds these values would be in the first four months of 1970.
   return time < 1e10 ? time * 1_000 : time;
 }
 
-/** Proxies log the whole URL. */
+/** Strips the origin, because proxies log the whole URL. */
 export function pathOf(target: string): string {
   if (target.startsWith('/')) return target;
   const path = target.replace(/^[a-z]+:\/\/[^/?#]+/i, '');

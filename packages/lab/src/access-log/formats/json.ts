@@ -3,14 +3,14 @@ import { type DurationUnit, type RawFields, requestOf, toMs } from './fields.ts'
 
 export type Fields = Record<string, unknown>;
 
-/** A format in JSON: for each fact the fields that may have it, in their order; a dot goes into an object. */
+/** A JSON format: for each fact, the fields that may hold it, in order of preference; a dot descends into an object. */
 export interface JsonFormat extends LogFormat {
   method?: readonly string[];
   target?: readonly string[];
   request?: readonly string[];
   status: readonly string[];
   time: readonly string[];
-  /** Its unit is that of a bare number; a text may have its own. */
+  /** The unit applies to bare numbers; a text may have its own. */
   took: readonly (readonly [field: string, unit: DurationUnit])[];
 }
 
@@ -25,7 +25,7 @@ const reading: LoggedRequest = {
 };
 const json = JSON.stringify;
 
-/** The first that finds a method, a target and a status counts; the one by common names comes last. */
+/** The first format that finds a method, a target and a status counts; the one with common names comes last. */
 export const jsonFormats: readonly JsonFormat[] = [
   {
     name: 'Traefik, JSON',
@@ -218,7 +218,7 @@ export const jsonFormats: readonly JsonFormat[] = [
   },
 ];
 
-/** The formats that put `req` and `res` into the line: pino's and bunyan's duration, by its names. */
+/** Formats that log `req` and `res` as objects: the names of the duration in pino and bunyan. */
 export const reqResFormat: LogFormat & { took: JsonFormat['took'] } = {
   name: 'pino or bunyan',
   took: [
@@ -237,7 +237,7 @@ export const reqResFormat: LogFormat & { took: JsonFormat['took'] } = {
   reading,
 };
 
-/** The format that describes the entry, and the request. */
+/** Returns the first format that describes the entry, with its request. */
 export function readJson(
   entry: Fields,
 ): { format: JsonFormat; request: LoggedRequest } | undefined {
@@ -269,7 +269,7 @@ function fieldsBy(format: JsonFormat, entry: Fields): RawFields {
   };
 }
 
-/** Some writers nest `http.request.method`, others have it as one name, or mix both. */
+/** Resolves a dotted name: some writers nest `http.request.method`, others use it as one key, or mix both. */
 function valueOf(entry: Fields, name: string): unknown {
   const whole = entry[name];
   if (whole !== undefined) return whole;

@@ -1,7 +1,7 @@
 import type { LogFormat, LoggedRequest } from '../logged-request.ts';
 import { type DurationUnit, requestOf, toMs } from './fields.ts';
 
-/** A format whose whole line one expression describes; its groups name the fields. */
+/** A format whose whole line one expression matches; its groups name the fields. */
 export interface TextFormat extends LogFormat {
   line: RegExp;
   unit?: DurationUnit;
@@ -95,7 +95,7 @@ export const proxyFormats: readonly TextFormat[] = [
   },
 ];
 
-/** Tried last, on a line without its wrappers: it also fits others that have a better reading. */
+/** Tried last, on an unwrapped line: these also match lines that another format reads better. */
 export const looseFormats: readonly TextFormat[] = [
   {
     name: 'combined, with the host before the request or the time first',
@@ -106,7 +106,7 @@ export const looseFormats: readonly TextFormat[] = [
   },
 ];
 
-/** Reads a line by the first format that describes it; the last one that did is tried first. */
+/** Reads a line by the first format that matches; the last one that did is tried first. */
 export class TextReader {
   readonly #formats: readonly TextFormat[];
   #last: TextFormat | undefined;
@@ -115,7 +115,7 @@ export class TextReader {
     this.#formats = formats;
   }
 
-  /** Of the last line that was read. */
+  /** The format of the last line read. */
   get format(): TextFormat {
     return this.#last!;
   }
@@ -147,7 +147,7 @@ function readBy({ line, unit }: TextFormat, text: string): LoggedRequest | undef
   });
 }
 
-/** The parts together; a part that did not happen is −1. */
+/** Sums the parts of a duration; a part that did not happen is −1. */
 function tookMs(
   fields: Record<string, string | undefined>,
   unit: DurationUnit,

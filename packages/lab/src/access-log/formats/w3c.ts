@@ -9,7 +9,7 @@ const reading: LoggedRequest = {
   durationMs: 401,
 };
 
-/** Logs that name their fields in a line of their own; time-taken is in seconds at CloudFront, in milliseconds at IIS. */
+/** Logs that list their fields in a line of its own; time-taken is in seconds for CloudFront, in milliseconds for IIS. */
 export const w3cFormats: readonly LogFormat[] = [
   {
     name: 'CloudFront',

@@ -11,7 +11,7 @@ const reading: LoggedRequest = {
 const timed = { ...reading, time: Date.parse(at) };
 const duration = 'the last time that has its unit';
 
-/** Requests that a logger was given as words. */
+/** Formats in which a logger writes a request as plain text. */
 export const wordFormats: readonly LogFormat[] = [
   { name: 'morgan tiny', duration, sample: 'GET /users/1?x=2 200 10 - 401 ms', reading },
   {
@@ -57,14 +57,14 @@ export const wordFormats: readonly LogFormat[] = [
 ];
 
 /**
- * `GET /x 200 12 - 3.4 ms` of morgan, and the same with a level, a time or a context before it. The target ends at a space
- * or a quote: `:443` in a URL is not a status. A status before ` - ADDRESS` is the port in a log of IIS,
- * and after a whole request line in quotes the next number may be any field of a proxy.
+ * Matches morgan's `GET /x 200 12 - 3.4 ms`, also with a level, a time or a context before it. The target ends at a space or a
+ * quote: `:443` in a URL is not a status. A number before ` - ADDRESS` is the port in an IIS log, and after a whole request line in
+ * quotes the next number may be any field of a proxy.
  */
 const words =
   /(?:^|[\s["'(])(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[\]"')]?:? +"?((?:https?:\/)?\/[^\s"|]*?)[,:]?(?:"| HTTP\/[\d.]+(?!["\d.]))?(?=[\s|–—])[\s,:|>–—-]+(?:status(?:Code)?[=: ]+)?\(?([1-5]\d\d)\b(?! - (?:- )?\d+\.\d+\.\d+\.\d+ )(.*)$/;
 const nest = /^\[[^\]]+\] \d+ +- /;
-/** Loggers begin a line so: `[Nest] 17 - …`, `info: …`, `2026-11-23T02:00:00.000Z [info] …`. */
+/** Prefixes written by loggers: `[Nest] 17 - …`, `info: …`, `2026-11-23T02:00:00.000Z [info] …`. */
 const ofLogger =
   /^\[[^\]]+\] \d+ +- |^(?:\S+ )?\[?(?:error|warn|info|http|verbose|debug|silly)\]?: ?\S/i;
 
@@ -72,7 +72,7 @@ export function isOfLogger(text: string): boolean {
   return ofLogger.test(text);
 }
 
-/** The text a logger was given for a finished request. */
+/** Reads a finished request from the text of a logger. */
 export function readWords(text: string): LoggedRequest | undefined {
   const found = words.exec(text);
   if (found === null) return undefined;

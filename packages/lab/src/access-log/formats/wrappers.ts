@@ -1,7 +1,7 @@
-/** A program that puts its own words around each line of another's log. */
+/** A program that puts its own prefix before each line of another program's log. */
 interface Wrapper {
   name: string;
-  /** The group `who` is the process it came from. */
+  /** The group `who` names the process that wrote the line. */
   prefix: RegExp;
   sample: (line: string) => string;
 }
@@ -41,11 +41,11 @@ export const wrappers: readonly Wrapper[] = [
   },
 ];
 
-/** The line without its wrappers, and the process it came from as far as they name it. */
+/** Returns the line without its wrappers, and the process that wrote it as far as they name it. */
 export function unwrap(line: string): { text: string; who: string } {
   let text = line;
   let who = '';
-  // Two wrappers are usual, three the max seen; the bound keeps a strange line from looping.
+  // Two wrappers are usual and three the maximum seen; the bound stops a strange line from looping.
   for (let depth = 0; depth < 4; depth++) {
     const found = firstPrefix(text);
     if (found === null) break;

@@ -17,7 +17,7 @@ import { resolutionText } from './resolution.ts';
 import { floorText } from './words.ts';
 import { isMeasuredRow, rowsOf } from './rows.ts';
 
-/** The rows of the terminal, each ratio with its interval. */
+/** Renders the rows of the terminal report, each ratio with its interval. */
 export function benchMarkdown(result: BenchResult): string {
   const rows = rowsOf(result).map((row) => {
     if (!isMeasuredRow(row))

@@ -6,7 +6,7 @@ import { noiseOf } from './rows.ts';
 import { noiseText } from '../../report/words.ts';
 import { floorText, rounds, warmUpText } from './words.ts';
 
-/** The machine and the load: what the figures hang on. What could not be seen says so in its place. */
+/** Lists the machine and the load, which the figures depend on. A fact that is not visible is marked as such. */
 export function facts(result: BenchResult): Markup {
   const { machine, load, precision } = result;
   const noise = noiseOf(result);

@@ -13,7 +13,7 @@ import {
   stepsOf,
 } from './rows.ts';
 
-/** A run as figures: what depends on all rows together, axes and numbers of one precision. The same in every output. */
+/** The figures of a run, the same in every output: axes and precisions depend on all rows together. */
 export interface Figures {
   rows: Row[];
   measured: MeasuredRow[];
@@ -71,7 +71,7 @@ export function figuresOf(result: BenchResult): Figures {
   };
 }
 
-/** Estimates and settled intervals set an axis; an unresolved whisker may be cut, its number stays whole. */
+/** Returns the values that an axis must show: an unresolved whisker may be cut, because its number stays whole. */
 export function axisValues(estimates: readonly Estimate[]): number[] {
   return estimates.flatMap(({ value, low, high, reading }) =>
     reading === 'unresolved' ? [value] : [value, low, high],

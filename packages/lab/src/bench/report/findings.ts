@@ -7,13 +7,13 @@ import type { Reading } from '../../report/reading.ts';
 import { trustOf } from './trust.ts';
 import { baseOf, type MeasuredRow, savedMicros, type StepRow } from './rows.ts';
 import { marginOf } from './words.ts';
-import { settleHint, savedWords, spanWords, verdictWord } from '../../report/words.ts';
+import { restartsHint, savedWords, spanWords, verdictWord } from '../../report/words.ts';
 
-/** More than this on page one and nobody reads the first; the table has them all. */
-const MOST_NAMED = 8;
+/** Max entries named on page one, to keep it readable; the table lists all. */
+const MAX_NAMED = 8;
 const NOTEWORTHY_MEMORY = 0.1;
 
-/** The sentences a reader takes away. Changed and unresolved ones; what stayed the same is named in one line. */
+/** Renders the main findings: changed and unresolved variants, and in one line those that stayed the same. */
 export function findings(result: BenchResult, figures: Figures): Markup {
   const trusted = trustOf(result).cpu;
   const about = result.command === 'ladder' ? ladderFindings : benchFindings;
@@ -39,10 +39,13 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
     .filter(({ beside }) => !beside)
     .toSorted((a, b) => Math.abs(b.saved.value) - Math.abs(a.saved.value));
   const decimals = figures.savedDecimals;
-  const unresolved = 'Rungs not told apart from the one below';
+  const below = rungs.some(({ apart }) => apart)
+    ? 'the one they are measured over'
+    : 'the one below';
+  const unresolved = `Rungs not told apart from ${below}`;
   const group = (reading: Reading, intro: string, text: (step: StepRow) => Markup): Markup[] => {
     const found = rungs.filter((step) => step.saved.reading === reading);
-    const hints = settling(found.map(({ cpu }) => settleHint(cpu)));
+    const hints = restartsNote(found.map(({ cpu }) => restartsHint(cpu)));
     return found.length === 0
       ? []
       : [finding(verdictWord(reading), markup`${intro}${hints}: ${listed(found, text)}.`)];
@@ -54,14 +57,14 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
   const first = top && markup`Top rung against the base: ${sentence(result, top, figures)}`;
   return [
     ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
-    ...group('better', 'Rungs that cost less CPU than the one below', sized),
-    ...group('worse', 'Rungs that cost more CPU than the one below', sized),
+    ...group('better', `Rungs that cost less CPU than ${below}`, sized),
+    ...group('worse', `Rungs that cost more CPU than ${below}`, sized),
     ...group('unresolved', unresolved, (step) =>
-      open(step.name, step.saved, decimals, settleHint(step.cpu)),
+      open(step.name, step.saved, decimals, restartsHint(step.cpu)),
     ),
     ...group(
       'same',
-      `Rungs within ±\u00a0${percent(marginOf(result))} of the one below`,
+      `Rungs within ±\u00a0${percent(marginOf(result))} of ${below}`,
       (step) => markup`<b>${step.name}</b>`,
     ),
     ...figures.steps.filter(({ beside }) => beside).map((step) => besideFinding(step, figures)),
@@ -87,16 +90,16 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
     .filter(({ cpu: { reading } }) => reading === 'better' || reading === 'worse')
     .toSorted((a, b) => distance(b) - distance(a));
   const items = changed
-    .slice(0, MOST_NAMED)
+    .slice(0, MAX_NAMED)
     .map((row) => finding(verdictWord(row.cpu.reading), sentence(result, row, figures)));
-  const more = changed.length - MOST_NAMED;
+  const more = changed.length - MAX_NAMED;
   if (more > 0)
     items.push(finding(verdictWord('base', 'changed'), markup`and ${more} more, in the table.`));
   const unresolved = rows.filter((row) => row.cpu.reading === 'unresolved');
   if (unresolved.length > 0) {
     const text = (row: MeasuredRow): Markup =>
-      open(row.name, saving(result, row), figures.cpuDecimals, settleHint(row.cpu));
-    const hints = settling(unresolved.map(({ cpu }) => settleHint(cpu)));
+      open(row.name, saving(result, row), figures.cpuDecimals, restartsHint(row.cpu));
+    const hints = restartsNote(unresolved.map(({ cpu }) => restartsHint(cpu)));
     items.push(
       finding(
         verdictWord('unresolved'),
@@ -119,7 +122,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
 /** `fastify 5: 14.9 µs less CPU per request [13.8, 16.0], 1.27 × the requests [1.23, 1.31].` */
 function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Markup {
   const base = baseOf(result);
-  const hint = settleHint(row.cpu);
+  const hint = restartsHint(row.cpu);
   const cpu = savedWords(saving(result, row), figures.cpuDecimals, 'CPU per request');
   const parts = [
     hint === undefined ? cpu : `${cpu} (${hint} would settle it)`,
@@ -151,8 +154,8 @@ function requests(row: MeasuredRow, figures: Figures): string {
   }
 }
 
-/** What the restarts behind some of a list mean; nothing where none has any. */
-function settling(hints: readonly (string | undefined)[]): string {
+/** Explains the restart counts in a list; empty when no entry has one. */
+function restartsNote(hints: readonly (string | undefined)[]): string {
   return hints.some((hint) => hint !== undefined) ? ' (restarts that would settle it)' : '';
 }
 
@@ -160,7 +163,7 @@ function open(name: string, saved: Interval, decimals: number, hint: string | un
   return markup`<b>${name}</b> ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
 }
 
-/** A base that was skipped saved nothing: then there is only the variant's own figure to go by. */
+/** Falls back to the variant's own figure if the base was skipped. */
 function saving(result: BenchResult, { variant }: MeasuredRow): Interval {
   const { cpuRatio, cpuMicrosPerRequest } = variant;
   const from = baseOf(result) ?? {
@@ -171,8 +174,8 @@ function saving(result: BenchResult, { variant }: MeasuredRow): Interval {
 }
 
 function listed<T>(items: readonly T[], text: (item: T) => Markup, separator = '; '): Markup {
-  const more = items.length - MOST_NAMED;
-  const shown = join(items.slice(0, MOST_NAMED).map(text), separator);
+  const more = items.length - MAX_NAMED;
+  const shown = join(items.slice(0, MAX_NAMED).map(text), separator);
   return markup`${shown}${more > 0 && `${separator}and ${more} more, in the table`}`;
 }
 

@@ -8,7 +8,7 @@ import { trustOf } from './trust.ts';
 import { resolutionText } from './resolution.ts';
 import { dateOf } from '../../report/words.ts';
 
-/** Page one: what was run, what changed, by how much, whether to believe it, and on which machine. */
+/** Renders page one: what was run, what changed and by how much, whether to believe it, and on which machine. */
 export function header(result: BenchResult, figures: Figures): Markup {
   return markup`<div class="top"><p class="brand">redline <span>${result.redlineVersion} · ${dateOf(result.startedAt)} · run ${result.runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>${result.title}</h1><p class="cmd"><code>${result.invocation}</code></p>
@@ -20,7 +20,7 @@ function resolution(result: BenchResult): Markup | undefined {
   return text === undefined ? undefined : markup`<p class="lead resolves">${text}</p>`;
 }
 
-/** Why no verdict can be believed, in one paragraph; nothing when the interval of the A/A control holds 1. */
+/** Explains in one paragraph why no verdict can be believed; undefined if the interval of the A/A control holds 1. */
 export function controlFailureText(
   result: BenchResult,
 ): { headline: string; text: string } | undefined {
@@ -39,7 +39,7 @@ export function controlFailureText(
   };
 }
 
-/** What is missing when the control did not run. */
+/** Explains what is missing if the control did not run. */
 export function controlMissingText({ control }: BenchResult): string | undefined {
   if (isMeasured(control)) return undefined;
   return `The A/A control was not measured (${control.skipped.replace(/\.$/, '')}): nothing here shows what the method calls a difference when there is none.`;

@@ -7,8 +7,8 @@ import { spokenWord, WORDS } from '../../report/reading.ts';
 import { isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
 
 /**
- * The ladder as a table for a page of somebody else: fewer columns than a report has, and the style is the page's. A plot is
- * an SVG whose marks have the classes of the reports.
+ * Renders the ladder as a table to embed in another page: with fewer columns than a report, and styled by that page. A plot is an
+ * SVG whose marks have the classes of the reports.
  */
 export function renderHtmlChart(result: BenchResult): string {
   const figures = figuresOf(result);
@@ -34,8 +34,8 @@ function measured(row: MeasuredRow, figures: Figures): Markup {
     intervalOf(cpu, ' µs'),
     markup`${bar(cpuAxis, 0, row.cpu)}${whisker(cpuAxis, row.cpu)}`,
   );
-  const least = row.rpsIsLowerBound ? '≥\u00a0' : '';
-  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot" style="background:${plotBackground(rpsAxis, 1, rpsBand)}">${rpsPlot}</td><td role="cell" class="n rps">${figure(rps, ' ×', least)}</td><td role="cell" class="plot" style="background:${plotBackground(cpuAxis, baseMicros, cpuBand)}">${cpuPlot}</td><td role="cell" class="n cpu">${figure(cpu, ' µs')}</td><td role="cell" class="word"><span class="v ${row.cpu.reading}">${WORDS[row.cpu.reading]}</span></td></tr>
+  const bound = row.rpsIsLowerBound ? '≥\u00a0' : '';
+  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot" style="background:${plotBackground(rpsAxis, 1, rpsBand)}">${rpsPlot}</td><td role="cell" class="n rps">${figure(rps, ' ×', bound)}</td><td role="cell" class="plot" style="background:${plotBackground(cpuAxis, baseMicros, cpuBand)}">${cpuPlot}</td><td role="cell" class="n cpu">${figure(cpu, ' µs')}</td><td role="cell" class="word"><span class="v ${row.cpu.reading}">${WORDS[row.cpu.reading]}</span></td></tr>
 `;
 }
 
@@ -49,8 +49,8 @@ function nameCell({ role, name, note }: MeasuredRow | SkippedRow): Markup {
   return markup`<th role="rowheader" scope="row" class="name">${name}${words !== '' && markup`<small>${words}</small>`}</th>`;
 }
 
-function figure({ value, pad, range }: ColumnText, unit: string, least = ''): Markup {
-  return markup`<b>${least}${value}${pad}</b><span class="unit">${unit}</span><small>${range}</small>`;
+function figure({ value, pad, range }: ColumnText, unit: string, bound = ''): Markup {
+  return markup`<b>${bound}${value}${pad}</b><span class="unit">${unit}</span><small>${range}</small>`;
 }
 
 function intervalOf({ range }: ColumnText, unit: string): string {

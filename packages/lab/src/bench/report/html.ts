@@ -6,7 +6,7 @@ import { methodSection } from './method.ts';
 import { renderPage } from '../../report/page.ts';
 import { stepsSection } from './steps-table.ts';
 
-/** The report of `redline ladder` and `redline bench` as one self-contained file. Raw slices stay in the JSON. */
+/** Renders the report of `redline ladder` and `redline bench` as one self-contained file. Raw slices stay in the JSON. */
 export function renderHtml(result: BenchResult): string {
   const figures = figuresOf(result);
   const steps = stepsSection(figures);

@@ -4,7 +4,7 @@ import { fixed, range } from '../../report/format.ts';
 import { plotBackground } from '../../report/plot.ts';
 import { STACK, stackedTable } from '../../report/style.ts';
 
-/** Where the columns of the ladder go, wide and stacked. */
+/** Returns the column layout of the ladder, wide and stacked. */
 export function ladderStyle(figures: Figures): string {
   const { measured, rpsAxis, cpuAxis, rpsBand, cpuBand, baseMicros } = figures;
   const latency = (value: number): string => fixed(value, figures.latencyDecimals);

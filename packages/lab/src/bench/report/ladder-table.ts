@@ -9,7 +9,7 @@ import { trustOf } from './trust.ts';
 import { hasWidth, isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
 import type { Section } from '../../report/section.ts';
 import { marginOf } from './words.ts';
-import { settleHint, padded, title, verdictWord } from '../../report/words.ts';
+import { padded, restartsHint, title, verdictWord } from '../../report/words.ts';
 
 export function ladderSection(result: BenchResult, figures: Figures): Section {
   return {
@@ -54,7 +54,7 @@ function measured(row: MeasuredRow, figures: Figures): Markup {
   const cpuText = figures.cpu.get(row);
   const main = variant.mainThreadMicrosPerRequest;
   const latency = (value: number): string => fixed(value, figures.latencyDecimals);
-  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(settleHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(settleHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${hasWidth(variant.latencyMs) ? range(p99Of(row), figures.latencyDecimals) : 'no interval'}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
+  return markup`<tr role="row" class="${row.role}">${nameCell(row)}<td role="cell" class="plot rps-plot">${rpsPlot(row, figures)}</td><td role="cell" class="n rps-est"><b>${padded(rpsText)}</b>${small(rpsText?.range)}</td><td role="cell" class="n rps-abs">${requestsText(row)}<span class="unit"> requests/s</span>${row.rpsIsLowerBound && small(`${percent(variant.serverBusy)} busy`)}</td><td role="cell" class="rps-verdict">${verdictWord(rps.reading)}${small(restartsHint(rps))}</td><td role="cell" class="plot cpu-plot">${cpuPlot(row, figures)}</td><td role="cell" class="n cpu-est"><b>${padded(cpuText)}</b>${small(cpuText?.range)}</td><td role="cell" class="cpu-verdict">${verdictWord(cpu.reading)}${small(restartsHint(cpu) ?? difference(row, figures))}</td>${figures.hasMainThread && markup`<td role="cell" class="n main">${main === undefined ? '–' : fixed(main, figures.cpuDecimals)}<span class="unit"> µs on main thread</span></td>`}<td role="cell" class="n p50">${latency(variant.latencyMs.p50)}</td><td role="cell" class="n p99">${row.p99 && markup`<i class="v ${row.p99}" role="img" aria-label="${row.p99}"></i>`}${latency(variant.latencyMs.p99)}<small>${hasWidth(variant.latencyMs) ? range(p99Of(row), figures.latencyDecimals) : 'no interval'}</small></td><td role="cell" class="n rss">${fixed(variant.rssMiB)}</td></tr>
 `;
 }
 

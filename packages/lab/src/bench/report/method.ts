@@ -5,7 +5,7 @@ import { measuredRows } from './rows.ts';
 import type { Section } from '../../report/section.ts';
 import { marginOf, warmUpText } from './words.ts';
 
-/** How the figures came about and what they leave open, for a reader who means to doubt them. */
+/** Explains how the figures were obtained and what they leave open, for a critical reader. */
 export function methodSection(result: BenchResult): Section {
   const items = (sentences: string[]): ReturnType<typeof markup>[] =>
     sentences.map((text) => markup`<li>${text}</li>`);

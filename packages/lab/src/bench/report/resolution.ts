@@ -3,8 +3,8 @@ import type { Interval } from '../../figures.ts';
 import { percent, seconds } from '../../report/format.ts';
 
 /**
- * `This machine resolves ± 1.4 % of CPU and ± 9 % of rps in 2 m 48 s.` Half of what the base against itself is
- * uncertain by: what differs by less is nothing this run could have told from nothing.
+ * Returns `This machine resolves ± 1.4 % of CPU and ± 9 % of rps in 2 m 48 s.`: half the width of the interval of the base against
+ * itself. This run could not have detected a smaller difference.
  */
 export function resolutionText(result: BenchResult): string | undefined {
   const { control } = result;

@@ -8,7 +8,7 @@ import type { Comparison, Interval } from '../../figures.ts';
 import { type Estimate, type Reading, readingOf } from '../../report/reading.ts';
 import { type Trust, trustOf } from './trust.ts';
 
-/** `beside`: on a ladder, what a rung is compared with without being a rung itself. */
+/** `beside`: on a ladder, a variant to compare a rung with that is not a rung itself. */
 export type Role = 'base' | 'control' | 'variant' | 'beside';
 
 /** One line of the ladder, the same in every output. */
@@ -19,11 +19,11 @@ export interface MeasuredRow {
   variant: MeasuredVariant;
   /** × base. */
   rps: Estimate;
-  /** µs per request; the interval is the paired ratio's, laid around the base, so that picture and verdict cannot disagree. */
+  /** µs per request; the interval is the paired ratio's, laid around the base, so that plot and verdict cannot disagree. */
   cpu: Estimate;
-  /** Only when the p99 interval does not touch the base's. */
+  /** Set only if the p99 interval does not touch the base's. */
   p99?: 'better' | 'worse';
-  /** The server did not fill its core, so more requests would have been possible. */
+  /** True if the server did not fill its core, so more requests would have been possible. */
   rpsIsLowerBound: boolean;
 }
 
@@ -36,13 +36,15 @@ export interface SkippedRow {
 
 export type Row = MeasuredRow | SkippedRow;
 
-/** Ladders: one rung against the measured one below it, or what stands beside against the rung before it. */
+/** Ladders: a rung against the measured one below it, or a variant beside the ladder against the rung before it. */
 export interface StepRow {
   name: string;
   over: string;
   beside: boolean;
+  /** True if measured against a variant other than the rung below. */
+  apart: boolean;
   fromMicros: number;
-  /** Where the rung ends up, with the step's own interval. */
+  /** CPU of the rung, with the step's own interval. */
   to: Estimate;
   /** µs per request saved; negative when the rung costs more. */
   saved: Estimate;
@@ -56,7 +58,9 @@ export function isMeasuredRow(row: Row): row is MeasuredRow {
   return !('skipped' in row);
 }
 
-/** Base, A/A control, then the order of the config: people look rows up. What stands beside a ladder comes below its rungs. */
+/**
+ * Returns the base, the A/A control, then the order of the config, where readers look rows up. Variants beside a ladder come last.
+ */
 export function rowsOf(result: BenchResult): Row[] {
   const trust = trustOf(result);
   const base = baseOf(result);
@@ -77,7 +81,7 @@ export function measuredRows(result: BenchResult): MeasuredRow[] {
   return rowsOf(result).filter(isMeasuredRow);
 }
 
-/** Rungs from the bottom up, then what stands beside them. */
+/** Returns the rungs from the bottom up, then the variants beside them. */
 export function stepsOf(result: BenchResult): StepRow[] {
   const trust = trustOf(result);
   const measured = result.variants.filter(isMeasured);
@@ -94,6 +98,7 @@ export function stepsOf(result: BenchResult): StepRow[] {
         name: variant.name,
         over,
         beside: variant.beside === true,
+        apart: measured.findLast((other, at) => at < index && !other.beside)?.name !== over,
         fromMicros,
         to: { ...micros(fromMicros, cpu.ratio), reading },
         saved: { ...savedMicros(below, cpu.ratio), reading },
@@ -110,7 +115,7 @@ export function baseOf(result: BenchResult): MeasuredVariant | undefined {
   return first && isMeasured(first) ? first : undefined;
 }
 
-/** How far the A/A control's interval reaches from 1, as a fraction. */
+/** Returns the farthest distance of the A/A control's interval from 1, as a fraction. */
 export function noiseOf(result: BenchResult): { cpu: number; rps: number } | undefined {
   const { control } = result;
   if (!isMeasured(control)) return undefined;
@@ -127,7 +132,7 @@ function toRow(
 ): Row {
   const { name, note } = variant;
   if (!isMeasured(variant)) return { role, name, note, skipped: variant.skipped };
-  // The control's own verdict is the finding when it fails: it is never withheld.
+  // Never withheld for the control: if it fails, its own verdict is the finding.
   const held = role === 'control' ? { cpu: true, rps: true } : trust;
   const cpuReading =
     role === 'base' ? 'base' : readingOf(variant.cpuVerdict, variant.cpuRatio, held.cpu);
@@ -160,8 +165,8 @@ function toRow(
 }
 
 /**
- * µs per request that a ratio saves of what `from` takes, which is itself not known exactly: the two errors are put together
- * as the sides of a right angle, each end with its own (Donner and Zou 2010).
+ * Returns the µs per request that a ratio saves of the CPU of `from`, which is itself uncertain: the two errors are combined as the
+ * sides of a right angle, separately at each end (Donner and Zou 2010).
  */
 export function savedMicros(from: MeasuredVariant, ratio: Interval): Interval {
   const { cpuMicrosPerRequest: base, cpuMicrosInterval: own } = from;

@@ -7,9 +7,9 @@ import { spokenWord } from '../../report/reading.ts';
 import type { StepRow } from './rows.ts';
 import type { Section } from '../../report/section.ts';
 import { STACK, stackedTable } from '../../report/style.ts';
-import { settleHint, padded, verdictWord } from '../../report/words.ts';
+import { padded, restartsHint, verdictWord } from '../../report/words.ts';
 
-/** Ladders: what each rung adds to the one below it. Nothing when no rung was measured over another. */
+/** Renders the gain of each rung of a ladder over the one below it. Undefined if no rung was measured over another. */
 export function stepsSection(figures: Figures): Section | undefined {
   const { steps } = figures;
   if (steps.length === 0) return undefined;
@@ -17,24 +17,32 @@ export function stepsSection(figures: Figures): Section | undefined {
     ...steps.map((step) => step.fromMicros),
     ...axisValues(steps.map((step) => step.to)),
   ]);
+  const against = steps.some(({ apart }) => apart)
+    ? 'Each rung against the variant named below it. A bar runs from the CPU of that variant to that of this rung;'
+    : 'Each rung against the measured one below it. A bar runs from the CPU of the rung below to that of this one;';
   return {
     id: 'steps',
     heading: 'Steps',
-    body: markup`<p class="lead">Each rung against the measured one below it. A bar runs from the CPU of the rung below to that of this one; its whisker is the interval of this step alone. Shaded: what counts as no difference from the rung below. All ratios are better above 1, all intervals 95 %.</p>${table(figures, axis)}`,
+    body: markup`<p class="lead">${against} its whisker is the interval of this step alone. Shaded: what counts as no difference. All ratios are better above 1, all intervals 95 %.</p>${table(figures, axis)}`,
     css: stepsStyle(axis, figures),
   };
 }
 
 function table(figures: Figures, axis: Axis): Markup {
   const rows = figures.steps.map((step, index) =>
-    row(step, figures, axis, figures.steps[index + 1]),
+    row(step, figures, axis, [figures.steps[index - 1], figures.steps[index + 1]]),
   );
   return markup`<table class="t" role="table"><colgroup><col class="w-name"><col><col class="w-saved"><col class="w-cpu"><col class="w-verdict"><col class="w-rps"><col class="w-verdict"></colgroup>
 <thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Rung</th><th role="columnheader" class="plot">CPU µs per request, from rung to rung${axisHeader(axis)}</th><th role="columnheader" class="n">µs saved<small>interval</small></th><th role="columnheader" class="n">CPU, ×<small>interval</small></th><th role="columnheader">Verdict</th><th role="columnheader" class="n">rps, ×<small>interval</small></th><th role="columnheader">Verdict</th></tr></thead>
 <tbody role="rowgroup" data-rove>${rows}</tbody></table>`;
 }
 
-function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefined): Markup {
+function row(
+  step: StepRow,
+  figures: Figures,
+  axis: Axis,
+  [previous, next]: readonly (StepRow | undefined)[],
+): Markup {
   const texts = figures.stepTexts.get(step);
   if (!texts) return markup``;
   const { saved, cpu, rps } = texts;
@@ -45,11 +53,15 @@ function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefi
   const bandStart = clamp(axis.at(from / edges.high));
   const bandEnd = clamp(axis.at(from / edges.low));
   const shade = markup`<rect class="band" x="${share(bandStart)}" width="${share(bandEnd - bandStart)}"/>`;
-  // To the bar of the next row: as long as this row is high and moved down by half a row of one line. The next row's
-  // band lies over it, so its upper half is drawn once more there.
+  // The line to the bar of the next row is as long as this row is high, moved down by half a row of one line. The band of the next
+  // row covers it, so its upper half is drawn again there.
   const joint = [
-    ...(step === figures.steps[0] || step.beside ? [] : [line(share(axis.at(from)), '-22', '0')]),
-    ...(next === undefined || next.beside ? [] : [line(end, '0', '100%')]),
+    ...(previous === undefined || step.beside || step.over !== previous.name
+      ? []
+      : [line(share(axis.at(from)), '-22', '0')]),
+    ...(next === undefined || next.beside || next.over !== step.name
+      ? []
+      : [line(end, '0', '100%')]),
   ];
   const mark = plotCell(
     `${step.name} ${step.beside ? 'beside' : 'over'} ${step.over}: ${saved.value} µs CPU per request saved, ${spokenWord(step.saved.reading)}`,
@@ -58,7 +70,7 @@ function row(step: StepRow, figures: Figures, axis: Axis, next: StepRow | undefi
   );
   const hint = (text: string | undefined): Markup | undefined =>
     text ? markup`<small>${text}</small>` : undefined;
-  return markup`<tr role="row" class="${step.beside ? 'beside' : 'rung'}"><th role="rowheader" scope="row" class="name">${step.name}<small>${step.beside ? 'beside' : 'over'} ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(settleHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(settleHint(step.rps))}</td></tr>
+  return markup`<tr role="row" class="${step.beside ? 'beside' : 'rung'}"><th role="rowheader" scope="row" class="name">${step.name}<small>${step.beside ? 'beside' : 'over'} ${step.over}</small></th><td role="cell" class="plot step-plot">${mark}</td><td role="cell" class="n saved"><b>${padded(saved)}</b><small>${saved.range}</small></td><td role="cell" class="n cpu-est">${padded(cpu)}<small>${cpu.range}</small></td><td role="cell" class="cpu-verdict">${verdictWord(step.saved.reading)}${hint(restartsHint(step.cpu))}</td><td role="cell" class="n rps-est">${padded(rps)}<small>${rps.range}</small></td><td role="cell" class="rps-verdict">${verdictWord(step.rps.reading)}${hint(restartsHint(step.rps))}</td></tr>
 `;
 }
 

@@ -11,11 +11,11 @@ import { coloursOf, SANS } from '../../report/tokens.ts';
 import { rounds } from './words.ts';
 
 export interface SvgOptions {
-  /** One theme, for a `<picture>` with a source each, or both in one file that asks the viewer. @default 'auto' */
+  /** One theme, for a `<picture>` with a source for each, or both in one file that follows the viewer's setting. @default 'auto' */
   theme?: 'auto' | 'light' | 'dark';
 }
 
-/** In user units, which are pixels as long as nothing scales the picture. */
+/** In user units, which are pixels unless the picture is scaled. */
 const WIDTH = 820;
 const EDGE = 20;
 const NAME = { x: EDGE, width: 178 };
@@ -44,11 +44,11 @@ interface Layout {
   note: string[];
   y: number;
   height: number;
-  /** Above the row: none for the first, a strong one where the ladder ends and what stands beside it begins. */
+  /** Line above the row: none for the first, a strong one between the ladder and the variants beside it. */
   divider?: 'grid' | 'ref';
 }
 
-/** The ladder as a picture for a README: no script, no font and no file from elsewhere, text stays text. */
+/** Renders the ladder as a picture for a README, without scripts, fonts or external files; text stays text. */
 export function renderSvg(result: BenchResult, options: SvgOptions = {}): string {
   const figures = figuresOf(result);
   const layouts = layOut(figures);
@@ -148,7 +148,7 @@ function figureText(x: number, top: number, text: ColumnText | undefined, below 
   return markup`<text class="n e" x="${x}" y="${top + 17}">${text.value}${text.pad}</text>${small !== '' && markup`<text class="s e" x="${x}" y="${top + 17 + LINE}">${small}</text>`}`;
 }
 
-/** The grid pauses: nothing was measured here. */
+/** Interrupts the grid, because nothing was measured here. */
 function drawSkipped(row: SkippedRow, top: number, height: number): Markup {
   const lines = fitText(`not measured: ${row.skipped}`, (WIDTH - EDGE - CPU.x) / SMALL, 2);
   return markup`<rect class="bg" x="${CPU.x - 4}" y="${top + 1}" width="${WIDTH - EDGE - CPU.x}" height="${height - 2}"/>${lines.map((line, index) => markup`<text class="s" x="${CPU.x}" y="${top + 17 + index * LINE}">${line}</text>`)}`;

@@ -13,14 +13,14 @@ export interface Canvas {
   glyphs: Glyphs;
 }
 
-const MOST_NAME = 24;
-const LEAST_NAME = 12;
-/** With less room than for a name, names stand above their rows, which are set in by this. */
+const MAX_NAME_WIDTH = 24;
+const MIN_NAME_WIDTH = 12;
+/** If there is no room for names, they stand above their rows, which are indented by this. */
 const INDENT = 2;
-const LEAST_PLOT = 20;
-/** Where there is no room for more. */
+const MIN_PLOT_WIDTH = 20;
+/** Plot width if there is no room for more. */
 const NARROW_PLOT = 10;
-/** Mark and longest word. */
+/** Width of the mark and the longest word. */
 const VERDICT = 12;
 
 export function rpsTable(figures: Figures, canvas: Canvas): string[] {
@@ -33,7 +33,7 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
   const nameWidth = nameColumn(
     figures.rows.map(nameOf),
     'requests per second',
-    canvas.width - rest - LEAST_PLOT,
+    canvas.width - rest - MIN_PLOT_WIDTH,
     canvas.width - rest - NARROW_PLOT,
   );
   const plotWidth = Math.max(0, canvas.width - rest - nameWidth);
@@ -69,7 +69,7 @@ export function rpsTable(figures: Figures, canvas: Canvas): string[] {
   ];
 }
 
-/** The table of CPU and latency as there is room for it. */
+/** The layout of the CPU and latency table for the available width. */
 interface CpuLayout {
   /** Widths of the names, and of the verdicts: mark and word, or the mark alone. */
   name: number;
@@ -91,7 +91,7 @@ function layOutCpu(figures: Figures, { width }: Canvas): CpuLayout {
   const micros = Math.max(4, ...widths(figures.cpu));
   const range = Math.max(13, widest([...figures.cpu.values()].map((text) => text.range)));
   const others = 1 + micros + 2 + range + 2 + 2 + p50 + 2 + p99 + 1 + 1 + rss;
-  // The words of the marks are below the table.
+  // The legend below the table explains the marks.
   const verdict = width - others - VERDICT >= INDENT ? VERDICT : 1;
   const rest = others + verdict;
   const name = nameColumn(figures.rows.map(nameOf), 'CPU per request', width - rest);
@@ -143,7 +143,7 @@ export function cpuTable(figures: Figures, canvas: Canvas): string[] {
   ];
 }
 
-/** Compact: marks without their words, which the first two tables spell out. */
+/** Renders the steps compactly: marks without their words, which the first two tables spell out. */
 export function stepTable(figures: Figures, canvas: Canvas): string[] {
   if (figures.steps.length === 0) return [];
   const { glyphs, colour, width } = canvas;
@@ -153,9 +153,12 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
   const rpsWidth = Math.max(5, widest(texts.map(({ rps }) => aligned(rps))));
   const rpsRange = widest(['95 % interval', ...texts.map(({ rps }) => rps.range)]);
   const rest = 1 + 1 + 1 + savedWidth + 2 + savedRange + 2 + 1 + 1 + rpsWidth + 2 + rpsRange;
-  const nameFor = ({ name, beside }: StepRow): string => (beside ? besideName(name) : name);
+  const isApart = figures.steps.some(({ apart }) => apart);
+  const heading = isApart ? 'over the one named' : 'over the rung below';
+  const nameFor = ({ name, beside, over }: StepRow): string =>
+    `${beside ? besideName(name) : name}${isApart ? ` over ${over}` : ''}`;
   const names = figures.steps.map(nameFor);
-  const nameWidth = nameColumn(names, 'over the rung below', width - rest);
+  const nameWidth = nameColumn(names, heading, width - rest);
 
   const line = (name: string, cells: [mark: string, value: string, range: string][]): string => {
     const [saved, rps] = cells.map(([mark, value, range], index) =>
@@ -167,7 +170,7 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
   };
   const mark = (reading: Reading): string => paint(glyphs.marks[reading], reading, colour);
   return [
-    ...named('over the rung below', nameWidth, width, (name) =>
+    ...named(heading, nameWidth, width, (name) =>
       line(name, [
         [' ', 'µs saved', '95 % interval'],
         [' ', '× rps', '95 % interval'],
@@ -185,7 +188,7 @@ export function stepTable(figures: Figures, canvas: Canvas): string[] {
   ];
 }
 
-/** Rows in the order of the report, skipped ones in their place. */
+/** Renders the rows in the order of the report, including skipped ones. */
 function tableLines(
   figures: Figures,
   { width }: Canvas,
@@ -199,16 +202,16 @@ function tableLines(
   );
 }
 
-/** @param most The room there is when all else is as narrow as it can be. */
+/** @param maxWidth The room available when everything else is as narrow as possible. */
 function nameColumn(
   names: readonly string[],
   heading: string,
   room: number,
-  most: number = room,
+  maxWidth: number = room,
 ): number {
-  const wanted = Math.min(MOST_NAME, Math.max(widthOf(heading), widest(names)));
-  const width = Math.max(LEAST_NAME, Math.min(wanted, room));
-  return width <= most ? width : INDENT;
+  const wanted = Math.min(MAX_NAME_WIDTH, Math.max(widthOf(heading), widest(names)));
+  const width = Math.max(MIN_NAME_WIDTH, Math.min(wanted, room));
+  return width <= maxWidth ? width : INDENT;
 }
 
 function nameOf(row: Row): string {
@@ -216,7 +219,7 @@ function nameOf(row: Row): string {
   return row.role === 'beside' ? besideName(row.name) : row.name;
 }
 
-/** Indented: not part of the ladder. */
+/** Indents a name that is not part of the ladder. */
 function besideName(name: string): string {
   return `  ${name}`;
 }

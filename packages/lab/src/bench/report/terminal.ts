@@ -13,9 +13,9 @@ import { resolutionText } from './resolution.ts';
 import { noiseOf } from './rows.ts';
 import { type Canvas, cpuTable, rpsTable, stepTable } from './terminal-tables.ts';
 import { floorText, marginOf, rounds } from './words.ts';
-import { settleHint, noiseText } from '../../report/words.ts';
+import { noiseText, restartsHint } from '../../report/words.ts';
 
-/** The report for people in a terminal: complete without colour, closed by a line break. */
+/** Renders the report for a terminal: complete without colour, ends with a line break. */
 export function renderTerminal(result: BenchResult, options: TerminalOptions): string {
   const figures = figuresOf(result);
   const glyphs = glyphsFor(options.unicode);
@@ -58,7 +58,7 @@ function heading(result: BenchResult, width: number, glyphs: Glyphs): string[] {
   ];
 }
 
-/** What must not be missed comes before the first figure. */
+/** Returns the alarms, which come before the first figure so that they are not missed. */
 function alarms(result: BenchResult, width: number): string[] {
   const failure = controlFailureText(result);
   const missing = controlMissingText(result);
@@ -79,8 +79,8 @@ function legend(
   const { cpuBand, rpsBand } = result.precision;
   const same = percent(cpuBand) === percent(rpsBand);
   const band = same ? percent(cpuBand) : `${percent(cpuBand)} CPU, ${percent(rpsBand)} rps`;
-  const settle = figures.measured.flatMap((row) => {
-    const hint = settleHint(row.cpu);
+  const hints = figures.measured.flatMap((row) => {
+    const hint = restartsHint(row.cpu);
     return hint === undefined ? [] : [`${row.name} ${hint}`];
   });
   const open = [...figures.measured, ...figures.steps].some(
@@ -97,7 +97,7 @@ function legend(
       width,
     ),
     ...(open
-      ? wrap(settle.length > 0 ? `${crosses} To settle it: ${some(settle)}.` : crosses, width, '  ')
+      ? wrap(hints.length > 0 ? `${crosses} To settle it: ${some(hints)}.` : crosses, width, '  ')
       : []),
     ...wrap('A mark at p99: its own interval does not touch the interval of the base.', width),
     ...beside.flatMap((text) => wrap(text, width)),

@@ -1,7 +1,7 @@
 import { holdsOne } from '../../stats/verdict.ts';
 import { type BenchResult, isMeasured } from '../result.ts';
 
-/** Which metrics the A/A control vouches for. CPU is the metric of record: without it nothing is vouched for. */
+/** The metrics that the A/A control vouches for. CPU is the metric of record: without it, neither is vouched for. */
 export interface Trust {
   cpu: boolean;
   rps: boolean;

@@ -2,23 +2,23 @@ import { fixed, milliseconds, plural } from '../../report/format.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
 import { type BenchResult, isMeasured } from '../result.ts';
 
-/** `3 restarts × 12 blocks`. */
+/** Returns, for example, `3 restarts × 12 blocks`. */
 export function rounds({ precision }: BenchResult): string {
   return `${plural(precision.restarts, 'restart')} × ${plural(precision.blocks, 'block')}`;
 }
 
-/** Files of older versions name none. */
+/** Uses the default for files of older versions, which contain no margin. */
 export function marginOf({ precision }: BenchResult): number {
   return precision.margin ?? defaultMargin;
 }
 
-/** `1 s`, or `1 s or 12 000 requests`: whichever takes longer. */
+/** Returns `1 s`, or `1 s or 12 000 requests`: whichever takes longer. */
 export function warmUpText({ precision: { warmupMs, warmupRequests } }: BenchResult): string {
   const time = milliseconds(warmupMs);
   return warmupRequests ? `${time} or ${fixed(warmupRequests)} requests` : time;
 }
 
-/** Every variant beside the floor of this machine, or the reason why it could not be measured. */
+/** Compares every variant with the floor of this machine, or gives the reason why the floor could not be measured. */
 export function floorText({ floor, variants }: BenchResult): string | undefined {
   const own = variants.find(({ name }) => name === floor);
   if (own === undefined) return undefined;

@@ -3,31 +3,42 @@ import type { Modules } from '../syntax/modules.ts';
 import type { RequestPath } from '../syntax/request-path.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 
-/** A file that is not code: package.json, .nvmrc, a Dockerfile. */
+/** A file other than source code: package.json, .nvmrc, a Dockerfile. */
 export interface TextFile {
   path: string;
   name: string;
   text: string;
 }
 
-/** What the rules look at. */
+/** An import of a file that does not exist. */
+export interface Missing {
+  /** The importing file, relative to the app's folder. */
+  from: string;
+  specifier: string;
+}
+
+/** An app as the rules see it. */
 export interface App {
   folder: string;
   project: Project | undefined;
-  /** package.json as an expression of JavaScript, which JSON is; positions are those of the file. */
+  /** package.json as a JavaScript expression, which all JSON is; positions are those in the file. */
   packageJson: SourceFile | undefined;
-  /** The code that the command runs, as far as imports lead; all of the folder where they do not say. */
+  /** Source files that the command imports; all of the folder if its imports cannot be followed. */
   sources: SourceFile[];
-  /** Where the command starts; undefined where that is unknown. */
+  /** Entry file of the command; undefined if unknown. */
   entry: SourceFile | undefined;
+  /** Imports of files that do not exist because they have not been built or generated. */
+  missing: readonly Missing[];
+  /** e.g. `Nest on Express`, from the imports of the code. */
+  framework: string | undefined;
   modules: Modules;
   requests: RequestPath;
-  /** Dockerfile, .nvmrc and the like, those that exist. */
+  /** Existing files among Dockerfile, .nvmrc and the like. */
   texts: TextFile[];
-  /** Names of everything that package.json depends on. */
+  /** Names of all dependencies in package.json. */
   dependencies: ReadonlySet<string>;
-  /** The major version of a dependency: as it is installed, otherwise as package.json asks for it. */
+  /** Returns the major version of a dependency: the installed one, otherwise the one package.json requires. */
   majorOf(name: string): number | undefined;
-  /** The command that was given, or the start script, as words. */
+  /** The given command, or the start script, as words. */
   start: { words: readonly string[]; env: Readonly<Record<string, string>> } | undefined;
 }

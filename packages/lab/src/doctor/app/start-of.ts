@@ -7,19 +7,19 @@ import { isNode } from '../../profile/instrument.ts';
 import { nodeCommandOf } from '../../project/node-command.ts';
 import { type Project, scriptOf } from '../../project/read-project.ts';
 
-/** Options of node that take the next word. */
-const takeNext =
+/** Options of node that take a value. */
+const optionsWithValue =
   /^(-r|--require|--import|--loader|--experimental-loader|--env-file|-C|--conditions)$/;
 const built = /^(dist|build|lib|out)[\\/]/;
 
-/** Scripts that run scripts; a circle of them ends here. */
-const mostScripts = 5;
+/** Max depth of scripts that run scripts, in case they form a cycle. */
+const maxScriptDepth = 5;
 
-/** The command as node is given it, where package.json says that; as it was typed otherwise. */
+/** Returns the command as node receives it, if package.json reveals it; otherwise as typed. */
 export function nodeStart(
   typed: CommandLine | undefined,
   project: Project | undefined,
-  steps: number = mostScripts,
+  steps: number = maxScriptDepth,
 ): CommandLine | undefined {
   const given =
     typed ?? (project?.start === undefined ? undefined : { command: project.start, env: {} });
@@ -32,18 +32,21 @@ export function nodeStart(
   return nodeStart({ ...run, env: { ...given.env, ...run.env } }, project, steps - 1);
 }
 
-/** What stays running of `npm run build && node . | pino-pretty`; undefined where it is not a command in plain words. */
+/**
+ * Returns the command that keeps running in `npm run build && node . | pino-pretty`; undefined if it is not a command of plain
+ * words.
+ */
 function lastCommand(script: string): CommandLine | undefined {
   const last = script.split(/&&|;/).at(-1)!;
   try {
-    // A digit is of the operator only as a word of its own before `<` or `>`.
+    // A digit only belongs to the operator if it is a separate word in front of `<` or `>`.
     return parseCommand(last.split(/(?:(?<=\s)\d)?[<>]|[|&]/, 1)[0]!);
   } catch {
     return undefined;
   }
 }
 
-/** The file that a command starts, as it was written: through its source map where it is compiled. */
+/** Returns the source of the file that a command starts: via its source map if it is compiled. */
 export function entryOf(start: CommandLine | undefined, folder: string): string | undefined {
   const file = start && startedFile(start.command, folder);
   if (file === undefined) return undefined;
@@ -60,13 +63,13 @@ function startedFile(words: readonly string[], folder: string): string | undefin
   if (!isNode(program) && !/^(tsx|ts-node|nodemon|node-dev)$/.test(name)) return undefined;
   for (let index = 0; index < args.length; index++) {
     const word = args[index]!;
-    if (takeNext.test(word)) index++;
+    if (optionsWithValue.test(word)) index++;
     else if (!word.startsWith('-') && word !== 'watch') return existing(resolve(folder, word));
   }
   return undefined;
 }
 
-/** `dist/main.js` without a map is `src/main.ts` where that exists. */
+/** Maps `dist/main.js` without a source map to `src/main.ts` if that exists. */
 export function writtenAs(file: string, folder: string): string | undefined {
   const below = relative(folder, file);
   if (!built.test(below)) return undefined;

@@ -13,7 +13,9 @@ import type { Candidate } from '../examine.ts';
 import type { Finding } from '../result.ts';
 import type { SeenCall } from './blocked.ts';
 
-/** Hits of the rules of @redline/eslint-plugin in functions that the profile found hot; a warning where there is no ESLint. */
+/**
+ * Runs the rules of @redline/eslint-plugin on functions that the profile found hot; returns a warning if ESLint is not installed.
+ */
 export async function adviceIn(
   tree: CallTree,
   options: {
@@ -43,7 +45,7 @@ export async function adviceIn(
     maps: options.maps,
     folder: options.folder,
   });
-  // What is linked into node_modules lies elsewhere, and is not the app's.
+  // A package linked into node_modules lies elsewhere, and is not the app's code.
   const own = advice.filter(({ file }) => !file.startsWith('..') && !isAbsolute(file));
   return {
     warnings: [],
@@ -76,7 +78,7 @@ function candidateOf(advice: Advice, folder: string): Candidate {
   return { finding, edits };
 }
 
-/** Types are blanked before the rules look, so that a rewrite of TypeScript would lose them. */
+/** Skips TypeScript: its types are blanked before the rules run, so a rewrite would lose them. */
 function editsOf({ file, rewrite }: Advice, folder: string): Edit[] {
   if (rewrite?.at === undefined || !/\.[mc]?js$/.test(file)) return [];
   const path = join(folder, file);

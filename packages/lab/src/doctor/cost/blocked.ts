@@ -8,7 +8,7 @@ import type { Candidate } from '../examine.ts';
 import type { Finding } from '../result.ts';
 import { beginsFunction, pathOf } from './observed-functions.ts';
 
-/** A call that a profile shows and the rules did not find. */
+/** A call that a profile shows and no rule found. */
 export interface SeenCall extends Candidate {
   samples: number;
 }
@@ -19,17 +19,17 @@ interface Caller {
   samples: number;
 }
 
-const mostExcerpt = 160;
-const leastShare = 0.005;
-const leastJsonShare = 0.05;
+const maxExcerptLength = 160;
+const minShare = 0.005;
+const minJsonShare = 0.05;
 const ownFolder = new URL('../../', import.meta.url).href;
 
-/** Synchronous functions of Node that ran under the load, by who called them: packages as well as the app. */
+/** Finds synchronous functions of Node that ran under the load, by their caller, in packages as well as in the app. */
 export function blockedCalls(tree: CallTree, { maps, folder, isKnown }: SeenOptions): SeenCall[] {
   const found = callersOf(
     tree,
     ({ frame }) => frame.owner === 'core' && frame.name.endsWith('Sync'),
-    leastShare,
+    minShare,
   );
   return found.flatMap(({ frame, callee, samples }) => {
     const place = placeOf(frame, maps, folder);
@@ -57,7 +57,7 @@ export function blockedCalls(tree: CallTree, { maps, folder, isKnown }: SeenOpti
   });
 }
 
-/** Where JSON is a large part of a request, by the function of the app that had it made or read. */
+/** Finds functions of the app in which JSON is a large part of a request. */
 export function jsonCalls(
   tree: CallTree,
   { maps, folder, isKnown, textOf }: SeenOptions,
@@ -65,7 +65,7 @@ export function jsonCalls(
   const found = callersOf(
     tree,
     ({ frame }) => frame.url === '' && /^JSON\.(parse|stringify)$/.test(frame.name),
-    leastJsonShare,
+    minJsonShare,
     (frame) => frame.owner === 'app',
   );
   const ofFrame = byFrame(found);
@@ -84,7 +84,7 @@ export function jsonCalls(
           title: isCopy ? 'a copy through JSON' : 'JSON that is a large part of each request',
           ...place,
           sure: 'hint' as const,
-          why: `${callees.toSorted().join(' and ')} ${calls.length > 1 ? 'take' : 'takes'} ${percent(samples / tree.samples)} of the time in which the main thread was busy, called by ${/^\(|^$/.test(frame.name) ? 'this function' : frame.name}${isCopy ? ', which copies a value by writing it as a text and reading that' : ''}.`,
+          why: `${callees.toSorted().join(' and ')} ${calls.length > 1 ? 'take' : 'takes'} ${percent(samples / tree.samples)} of the time in which the thread was busy, called by ${/^\(|^$/.test(frame.name) ? 'this function' : frame.name}${isCopy ? ', which copies a value by writing it as a text and reading that' : ''}.`,
           how: isCopy
             ? 'Share the value and copy only the fields that are changed, { ...value, field }: a value that nobody changes needs no copy.'
             : 'Send fewer fields or fewer items, cache the text instead of the value, or give the framework a schema to serialise by.',
@@ -99,13 +99,13 @@ export function jsonCalls(
 export interface SeenOptions {
   maps: SourceMaps;
   folder: string;
-  /** Whether a rule has found it already. */
+  /** True if a rule has already found it. */
   isKnown(frame: Frame, callee: string): boolean;
-  /** The source of a function of the app. */
+  /** Returns the source of a function of the app. */
   textOf?(frame: Frame): string | undefined;
 }
 
-/** The nearest caller with a place of its own, for each outermost call that is looked for. */
+/** Returns the nearest caller with a file position, for each outermost matching call. */
 function callersOf(
   tree: CallTree,
   isSought: (node: CallNode) => boolean,
@@ -115,7 +115,7 @@ function callersOf(
   const callers = new Map<string, Caller>();
   const visit = (node: CallNode, caller: Frame | undefined, isOurs: boolean): void => {
     if (caller !== undefined && isSought(node)) {
-      // What watches the app writes down the processes it starts.
+      // The observer itself writes a line for each process that is started.
       if (isOurs && node.frame.name === 'appendFileSync') return;
       const key = `${caller.url}:${caller.line}:${caller.column}:${node.frame.name}`;
       const known = callers.get(key) ?? { frame: caller, callee: node.frame.name, samples: 0 };
@@ -134,13 +134,13 @@ function callersOf(
   return [...callers.values()].filter(({ samples }) => samples >= tree.samples * share);
 }
 
-/** Two nodes of the tree may be one function. */
+/** Groups callers by frame: two nodes of the tree may be the same function. */
 function byFrame(callers: readonly Caller[]): [Frame, Caller[]][] {
   const groups = Map.groupBy(callers, ({ frame }) => keyOf(frame));
   return [...groups.values()].map((group) => [group[0]!.frame, group]);
 }
 
-/** Where a function begins, and that line. */
+/** Returns the position and the line of a function's start. */
 function placeOf(
   { url, line, column }: Frame,
   maps: SourceMaps,
@@ -151,13 +151,13 @@ function placeOf(
   try {
     const lines = readFileSync(path, 'utf8').split('\n');
     const text = lines[place.line - 1]!;
-    // What was compiled as it was loaded is somewhere else in the file.
+    // In code compiled at load time, the position in the file differs.
     if (place.url === url && !beginsFunction(text, place.column - 1)) return undefined;
     return {
       file: relative(folder, path),
       line: place.line,
       column: place.column,
-      excerpt: text.trim().slice(0, mostExcerpt),
+      excerpt: text.trim().slice(0, maxExcerptLength),
     };
   } catch {
     return undefined;

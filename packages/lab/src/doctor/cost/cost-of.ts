@@ -3,7 +3,7 @@ import type { Seen } from '../rules/rule.ts';
 import type { Node } from '../syntax/node.ts';
 import type { ObservedFunctions } from './observed-functions.ts';
 
-/** Samples in calls of these names that a function of the app makes, itself or through what it is not. */
+/** Counts samples in calls of these names made by a function of the app, directly or through code outside the app. */
 export function samplesInCalls(
   tree: CallTree,
   functions: ObservedFunctions,
@@ -14,7 +14,7 @@ export function samplesInCalls(
     names.some((name) => frame.name === name || frame.name.endsWith(`.${name}`));
   const below = (node: CallNode): number =>
     node.children.reduce((sum, child) => {
-      // Another function of the app has calls of its own.
+      // Calls in another function of the app are attributed to that function.
       if (functions.of(child.frame) !== undefined) return sum;
       return sum + (isNamed(child) ? child.total : below(child));
     }, 0);
@@ -25,7 +25,7 @@ export function samplesInCalls(
   return visit(tree.root);
 }
 
-/** Samples whose own time is that of a package or a module of Node: their functions, and the builtins that those call. */
+/** Counts samples whose own time belongs to a package or a module of Node: its functions, and the builtins they call. */
 export function samplesInPackages(tree: CallTree, packages: readonly string[]): number {
   const isTheirs = (url: string): boolean =>
     packages.some((name) =>
@@ -39,7 +39,7 @@ export function samplesInPackages(tree: CallTree, packages: readonly string[]): 
   return visit(tree.root, false);
 }
 
-/** Samples with a function of the app on the stack. */
+/** Counts samples with a function of the app on the stack. */
 function samplesWith(tree: CallTree, functions: ObservedFunctions, fn: Node): number {
   const visit = (node: CallNode): number =>
     functions.of(node.frame)?.node === fn

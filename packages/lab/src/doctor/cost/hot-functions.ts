@@ -1,40 +1,41 @@
 import { readFileSync } from 'node:fs';
 import { relative } from 'node:path';
 import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
-import type { CpuProfile } from '../../profile/cpu-profile.ts';
 import { keyOf } from '../../profile/functions.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import { percent } from '../../report/format.ts';
 import type { SeenCall } from './blocked.ts';
 import { pathOf } from './observed-functions.ts';
 
-/** A function of the app and the builtins it runs, without what has a function of its own. */
+/** A function of the app and the builtins it runs, without other functions it calls. */
 interface Hot {
   frame: Frame;
   samples: number;
-  /** Builtins on top of the stack, by name. */
+  /** Samples in builtins at the top of the stack, by name. */
   builtins: Map<string, number>;
 }
 
-/** Below it a function is one of many, and not where the time is. */
+/** Below this share a function is one of many, and does not dominate the time. */
 const minShare = 0.15;
-/** A builtin with so much of a function's time is its cause. */
+/** A builtin with at least this share of a function's time is its cause. */
 const mainShare = 0.4;
 const maxPattern = 80;
 const maxExcerpt = 160;
+/** Max length searched: the profile does not contain a function's end. */
+const maxFunctionLines = 100;
 
 export interface HotOptions {
   maps: SourceMaps;
   folder: string;
-  /** The line with the most ticks of a function, by the key of its frame. */
+  /** Line with the most ticks of a function, by the key of its frame. */
   lines: ReadonlyMap<string, number>;
-  /** Whether findings explain most of it already. */
+  /** True if findings already explain most of it. */
   isExplained(frame: Frame, samples: number): boolean;
 }
 
 /**
- * The functions of the app that hold the time, whether or not a rule knows them: each with its line and its share of the time
- * in which the main thread was busy.
+ * Finds the functions of the app that take the most time, whether or not a rule matches: each with its line and its share of the
+ * time in which the thread was busy.
  */
 export function hotFunctions(tree: CallTree, options: HotOptions): SeenCall[] {
   return [...collect(tree).values()]
@@ -42,33 +43,9 @@ export function hotFunctions(tree: CallTree, options: HotOptions): SeenCall[] {
     .toSorted((a, b) => b.samples - a.samples)
     .flatMap((hot) => {
       if (options.isExplained(hot.frame, hot.samples)) return [];
-      const place = placeOf(hot.frame, options);
+      const place = placeOf(hot, options);
       return place === undefined ? [] : [findingOf(hot, place, tree)];
     });
-}
-
-/** Where each function spent most ticks: V8 counts them by line. */
-export function hottestLines({ nodes }: CpuProfile): Map<string, number> {
-  const ticks = new Map<string, Map<number, number>>();
-  for (const { callFrame, positionTicks = [] } of nodes) {
-    const { functionName, url, lineNumber, columnNumber } = callFrame;
-    const key = keyOf({
-      name: functionName || '(anonymous)',
-      url,
-      line: lineNumber + 1,
-      column: columnNumber + 1,
-      owner: 'app',
-    });
-    const own = ticks.get(key) ?? new Map<number, number>();
-    ticks.set(key, own);
-    for (const { line, ticks: count } of positionTicks) own.set(line, (own.get(line) ?? 0) + count);
-  }
-  return new Map(
-    [...ticks].flatMap(([key, own]) => {
-      const [first] = [...own].toSorted(([, a], [, b]) => b - a);
-      return first === undefined ? [] : [[key, first[0]] as const];
-    }),
-  );
 }
 
 function collect(tree: CallTree): Map<string, Hot> {
@@ -77,7 +54,7 @@ function collect(tree: CallTree): Map<string, Hot> {
     const { frame } = node;
     let hot = caller;
     if (frame.url !== '') hot = frame.owner === 'app' ? hotOf(found, frame) : undefined;
-    // The collector runs on top of any function; JSON has a finding of its own.
+    // The collector runs on top of any function; JSON has its own finding.
     else if (frame.name.startsWith('(') || frame.name.startsWith('JSON.')) hot = undefined;
     if (hot !== undefined && node.self > 0) {
       hot.samples += node.self;
@@ -97,7 +74,7 @@ function hotOf(found: Map<string, Hot>, frame: Frame): Hot {
   return known;
 }
 
-interface HotPlace {
+export interface HotPlace {
   file: string;
   line: number;
   column: number;
@@ -116,7 +93,7 @@ function findingOf(hot: Hot, place: HotPlace, tree: CallTree): SeenCall {
       title: 'the function with the time',
       ...place,
       sure: 'certain',
-      why: `${name} has ${percent(samples / tree.samples)} of the time in which the main thread was busy, the builtins it runs included${cause}. The line is the one with most of it.`,
+      why: `${name} has ${percent(samples / tree.samples)} of the time in which the thread was busy, the builtins it runs included${cause}. The line is the one with most of it.`,
       how,
       diff: '',
       isOnMeasuredPath: true,
@@ -124,12 +101,20 @@ function findingOf(hot: Hot, place: HotPlace, tree: CallTree): SeenCall {
   };
 }
 
-/** What the time is spent on, as far as a frame or the line says so, and the usual change. */
+function mainBuiltin(builtins: Hot['builtins']): [name: string, samples: number] {
+  return [...builtins].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
+}
+
+function patternOf(builtin: string): string | undefined {
+  return builtin.startsWith('RegExp: ') ? builtin.slice('RegExp: '.length) : undefined;
+}
+
+/** Describes the main cost, as far as a frame or the line shows it, and the usual remedy. */
 function causeOf({ builtins, samples }: Hot, line: string): { cause: string; how: string } {
-  const [name, own] = [...builtins].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
+  const [name, own] = mainBuiltin(builtins);
   const isMain = own >= samples * mainShare;
-  if (isMain && name.startsWith('RegExp: ')) {
-    const pattern = name.slice('RegExp: '.length);
+  const pattern = patternOf(name);
+  if (isMain && pattern !== undefined) {
     const shown = pattern.length > maxPattern ? `${pattern.slice(0, maxPattern)}…` : pattern;
     return {
       cause: `, ${percent(own / samples)} of it in the regular expression /${shown}/`,
@@ -162,7 +147,10 @@ function causeOf({ builtins, samples }: Hot, line: string): { cause: string; how
   };
 }
 
-/** V8 may give the head of a loop the ticks of its body: then a call in the lines below it is what costs. */
+/**
+ * Finds the line that causes a loop's cost: V8 may attribute the ticks of the body to the loop's head, and a call in the lines
+ * below is then the cost.
+ */
 function causingLine(lines: readonly string[], hottest: number): number {
   if (!/\b(?:for|while)\s*\(|\.(?:map|forEach|filter|reduce)\(/.test(lines[hottest - 1] ?? ''))
     return hottest;
@@ -170,9 +158,28 @@ function causingLine(lines: readonly string[], hottest: number): number {
   return at < 0 ? hottest : hottest + at;
 }
 
+/**
+ * Finds the line of a regular expression. Its ticks are not attributed to the line that runs it: if the line itself has none, the
+ * literal identifies it.
+ */
+function lineOfPattern(
+  lines: readonly string[],
+  from: number,
+  pattern: string | undefined,
+): number {
+  if (pattern === undefined) return from;
+  const at = lines
+    .slice(from - 1, from - 1 + maxFunctionLines)
+    .findIndex((line) => line.includes(`/${pattern}/`));
+  return at < 0 ? from : from + at;
+}
+
 const byLocale = /\bIntl\.|\.toLocale(?:|Date|Time|Upper|Lower)\w*\(|\.localeCompare\(/;
 
-function placeOf(frame: Frame, { maps, folder, lines }: HotOptions): HotPlace | undefined {
+function placeOf(
+  { frame, builtins }: Hot,
+  { maps, folder, lines }: HotOptions,
+): HotPlace | undefined {
   const hottest = lines.get(keyOf(frame));
   const isInside = hottest !== undefined && hottest > frame.line;
   const place = maps.original({
@@ -183,10 +190,12 @@ function placeOf(frame: Frame, { maps, folder, lines }: HotOptions): HotPlace | 
   const path = pathOf(place.url);
   try {
     const all = readFileSync(path, 'utf8').split('\n');
-    const line = isInside ? causingLine(all, place.line) : place.line;
+    const ticked = isInside ? causingLine(all, place.line) : undefined;
+    const line = ticked ?? lineOfPattern(all, place.line, patternOf(mainBuiltin(builtins)[0]));
     const text = all[line - 1];
     if (text === undefined) return undefined;
-    const column = isInside ? text.length - text.trimStart().length + 1 : place.column;
+    const column =
+      line !== place.line || isInside ? text.length - text.trimStart().length + 1 : place.column;
     return {
       file: relative(folder, path),
       line,

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { RequestConfig } from '../../config/types.ts';
 import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
-import { loadThatCounts, warmUp } from '../../profile/serve.ts';
-import { inFlightWarning, suitPlan } from '../../profile/suit-load.ts';
+import { hottestLines } from '../../profile/hottest-lines.ts';
+import { badStatusWarning, runMeasuredLoad, warmUp } from '../../profile/serve.ts';
+import { inFlightWarning, withSuitableConnections } from '../../profile/suitable-load.ts';
 import type { Endpoint } from '../../load/endpoint.ts';
+import { plural } from '../../report/format.ts';
 import { label, send } from '../../servers/contract.ts';
 import { signIn } from '../../servers/sign-in.ts';
 import { pinSelf } from '../../system/pinning.ts';
@@ -16,7 +18,6 @@ import type { ScoutSettings } from '../../try/preload/protocol.ts';
 import { Trial, type TrialOptions } from '../../try/trial.ts';
 import { observerName } from '../preload/protocol.ts';
 import type { Measured } from '../result.ts';
-import { hottestLines } from './hot-functions.ts';
 import { Observation } from './observation.ts';
 import { servingWarnings } from './serving-warnings.ts';
 
@@ -27,39 +28,42 @@ export interface MeasureOptions {
   signal: AbortSignal;
   screen: FirstScreen;
   phase(text: string): void;
-  /** Makes room for the first screen. */
+  /** Clears the progress line before the first screen. */
   clear(): void;
 }
 
 export interface MeasuredApp {
   requests: Required<RequestConfig>[];
-  /** For servers side by side, where they need other ports than they ask for. */
+  /** For servers side by side that need other ports than they request. */
   redirecting: ScoutSettings | undefined;
   measured: Measured;
+  /** Detected in the running server. */
+  framework: string | undefined;
   tree: CallTree;
-  /** The line of each function with most of its time. */
+  /** Line of each function with most of its time. */
   lines: ReadonlyMap<string, number>;
-  /** Microseconds of the main thread that a sample stands for, by requests served. */
+  /** Microseconds of the main thread per sample and request served. */
   microsPerSample: number;
   warnings: string[];
 }
 
-interface Looked {
+interface Explored {
   requests: Required<RequestConfig>[];
   why: string | undefined;
-  /** The port it insists on. */
+  /** Port that the app always uses. */
   ports: { main?: number | string };
   hasOthers: boolean;
-  /** Of its first request. */
+  framework: string | undefined;
+  /** Body of the response to its first request. */
   body: Buffer;
 }
 
-/** A response beyond it gains from being compressed on nearly every network. */
+/** A larger response gains from compression on nearly every network. */
 const largeBytes = 50_000;
 
 /**
  * Starts the app, chooses its request as `redline try` does, and profiles it under a short load.
- * @returns undefined where a person, or --dry-run, stops it before the first request
+ * @returns undefined if the user, or --dry-run, stops it before the first request
  * @throws {LabError} ERR_REDLINE_TRY, ERR_REDLINE_SERVER, ERR_REDLINE_LOAD, ERR_REDLINE_PROFILE
  */
 export async function measureApp(
@@ -78,9 +82,9 @@ export async function measureApp(
     signal,
   };
   try {
-    const looked = await lookAt(target, trial, options);
-    if (looked === undefined) return undefined;
-    const { requests, why, ports, hasOthers, body: before } = looked;
+    const explored = await exploreApp(target, trial, options);
+    if (explored === undefined) return undefined;
+    const { requests, why, ports, hasOthers, body: before } = explored;
     await using observation = await Observation.listen(join(folder, 'observer'));
     const observed = { ...trial, app: withObserver(target.app, observation.path) };
     phase('starting it again');
@@ -89,35 +93,43 @@ export async function measureApp(
     const { login } = target.plan;
     if (login !== undefined) await signIn(server, login);
     server.pin();
-    const { body } = await settledAnswer(server, requests[0]!);
+    const { body } = await warmAnswer(server, requests[0]!);
     const durationMs = options.seconds * 1_000;
-    const suited = await suitPlan(server, { ...target.plan, requests }, { durationMs, signal });
+    const suited = await withSuitableConnections(
+      server,
+      { ...target.plan, requests },
+      { durationMs, signal },
+    );
     const { plan } = suited;
     await warmUp({ server, ...suited }, { warmupMs: options.warmupSeconds * 1_000, signal, phase });
     phase('profiling');
     await observation.start(signal);
-    const load = await loadThatCounts({ server, ...suited }, { durationMs, signal });
+    const load = await runMeasuredLoad({ server, ...suited }, { durationMs, signal });
     const inFlight = inFlightWarning(load);
     const taken = await observation.stop(signal);
     const tree = buildCallTree(taken.profile);
     const served = load.requests * taken.share;
-    // What is compressed begins with no bracket.
+    const micros = microsPerSample(tree, taken.waitedForCoreMicros) / served;
+    // Compressed bodies do not start with a bracket.
     const isLarge = body.length > largeBytes && /^[\s{[<]/.test(body.toString('latin1', 0, 1));
-    // Two copies of the app differ where a response holds a time or a random id.
+    // Two copies of the app differ if a response contains a time or a random id.
     const isStable = body.equals(before);
     const isMain = ports.main === undefined && !hasOthers;
     return {
+      framework: explored.framework,
       tree,
       lines: hottestLines(taken.profile),
       requests: isStable ? requests : requests.map((each) => ({ ...each, compare: 'status' })),
       redirecting: isMain ? undefined : ports,
-      microsPerSample: microsPerSample(tree, taken.waitedForCoreMicros) / served,
+      microsPerSample: micros,
       measured: {
         request: plan.requestLabel ?? requests.map(label).join(', '),
         requestFrom: why ?? '',
         requests: load.requests,
         seconds: load.seconds,
-        microsPerRequest: taken.cpuMicros / served,
+        microsPerRequest: taken.cpuMicros / load.requests,
+        threadMicrosPerRequest: tree.samples * micros,
+        ...(taken.profiled === undefined ? {} : { profiled: taken.profiled }),
         blockedMs: taken.blockedMs,
         responseBytes: body.length,
         samples: tree.samples,
@@ -126,15 +138,14 @@ export async function measureApp(
       },
       warnings: [
         ...servingWarnings(taken.serving),
+        ...silentWarning(taken.silentThreads),
         ...(inFlight === undefined ? [] : [inFlight]),
         ...(isLarge
           ? [
               `${label(requests[0]!)} sends ${Math.round(body.length / 1_000)} kB uncompressed to a client that takes gzip: compress it in a proxy before the app, or in the app where there is none.`,
             ]
           : []),
-        ...(load.badStatus > 0
-          ? [`${load.badStatus} of ${load.requests} requests had a status outside 2xx and 3xx.`]
-          : []),
+        ...(load.badStatus > 0 ? [badStatusWarning(load)] : []),
       ],
     };
   } finally {
@@ -142,9 +153,16 @@ export async function measureApp(
   }
 }
 
+function silentWarning(threads: number): string[] {
+  if (threads === 0) return [];
+  return [
+    `${plural(threads, 'thread')} of the app did not respond and ${threads === 1 ? 'is' : 'are'} not profiled: blocked outside of JavaScript, as an idle thread of a pool is in Atomics.wait.`,
+  ];
+}
+
 /**
- * What a sample stands for, in microseconds of the main thread. None is taken while the thread waits for a core, so that this time
- * is nobody's. A call that waits for something else is sampled, and keeps its time.
+ * Returns microseconds of the main thread per sample. No samples are taken while the thread waits for a core, so this time is not
+ * attributed. A call that waits for something else is sampled, and keeps its time.
  */
 export function microsPerSample(
   { seconds, samples, idleSamples }: Pick<CallTree, 'seconds' | 'samples' | 'idleSamples'>,
@@ -153,15 +171,15 @@ export function microsPerSample(
   return Math.max(0, seconds * 1e6 - waitedForCoreMicros) / Math.max(1, samples + idleSamples);
 }
 
-/** Where the app listens, and what to ask it for. */
-async function lookAt(
+/** Finds the app's listener and the requests for it. */
+async function exploreApp(
   target: TryTarget,
   trial: TrialOptions,
   { screen, phase, clear }: Pick<MeasureOptions, 'screen' | 'phase' | 'clear'>,
-): Promise<Looked | undefined> {
+): Promise<Explored | undefined> {
   phase('starting the app, to see where it listens');
   await using first = await Trial.start(trial, { name: 'app', preloads: [] });
-  if (!target.hasRequests) await first.settled(trial.signal);
+  if (!target.hasRequests) await first.untilNoNewRoutes(trial.signal);
   clear();
   if (!(await screen.beforeRequests(target, first, trial.signal))) return undefined;
   phase('asking its routes');
@@ -170,18 +188,19 @@ async function lookAt(
     screen,
     signal: trial.signal,
   });
-  const { body } = await settledAnswer(await first.endpoint(main), requests[0]!);
+  const { body } = await warmAnswer(await first.endpoint(main), requests[0]!);
   return {
     requests,
     why,
     ports: main.port === first.server.port ? {} : { main: main.asked },
     hasOthers: first.listeners.length > 1,
+    framework: main.framework,
     body,
   };
 }
 
-/** The first may fill a cache, and the second shows what is in it. */
-async function settledAnswer(
+/** Sends two requests: the first may fill a cache, and the second shows its content. */
+async function warmAnswer(
   endpoint: Endpoint,
   request: Required<RequestConfig>,
 ): Promise<{ body: Buffer }> {

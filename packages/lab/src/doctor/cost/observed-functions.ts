@@ -7,19 +7,19 @@ import { writtenAs } from '../app/start-of.ts';
 import { at, type FunctionNode, isFunction, type Node } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 
-/** A function of the app that a profile saw. */
+/** A function of the app that appears in a profile. */
 export interface ObservedFunction {
   file: SourceFile;
   node: FunctionNode;
 }
 
-/** Which function of the source each frame of a profile is, through source maps. */
+/** Maps each frame of a profile to a function of the source, through source maps. */
 export class ObservedFunctions {
   readonly #byKey = new Map<string, ObservedFunction | undefined>();
   readonly #files: ReadonlyMap<string, SourceFile>;
   readonly #maps: SourceMaps;
   readonly #folder: string;
-  /** All that were on a stack. */
+  /** All functions that appear on a stack. */
   readonly nodes: ReadonlySet<Node>;
 
   constructor(tree: CallTree, { sources, folder }: App, maps: SourceMaps) {
@@ -50,12 +50,12 @@ export class ObservedFunctions {
     const isMapped = place.url !== url;
     const file = this.#files.get(path);
     if (file === undefined) {
-      // Compiled without a map: what it was written as keeps the names alone.
+      // Compiled without a map: only names match the original source.
       const written = this.#files.get(writtenAs(path, this.#folder) ?? '');
       return written && named(written, name);
     }
     const offset = file.offsetOf(place.line, place.column);
-    // What is compiled as it is loaded has the file's name, and other positions.
+    // Code compiled at load time keeps the file name, but not its positions.
     if (!isMapped && !beginsFunction(file.text, offset)) return named(file, name);
     let best: FunctionNode | undefined;
     for (const each of functionsOf(file)) {
@@ -67,7 +67,7 @@ export class ObservedFunctions {
   }
 }
 
-/** V8 gives a function the place of its parameters. */
+/** True if a function starts at this offset: V8 reports the position of its parameters. */
 export function beginsFunction(text: string, offset: number): boolean {
   return /^(\(|async\b|function\b|class\b|[\w$]+\s*=>)/.test(text.slice(offset, offset + 80));
 }
@@ -76,7 +76,7 @@ export function pathOf(url: string): string {
   return url.startsWith('file://') ? fileURLToPath(url) : url;
 }
 
-/** The function of that name, where a file has one only. */
+/** Returns the function of that name if the file has exactly one. */
 function named(file: SourceFile, name: string): ObservedFunction | undefined {
   const short = name.replace(/^.*\./, '');
   if (short === '') return undefined;
@@ -90,7 +90,7 @@ function functionsOf(file: SourceFile): FunctionNode[] {
     .filter(isFunction);
 }
 
-/** What a map may point at for the start of a function: its name as a method or a property comes before it. */
+/** Returns the node a map may point at for the start of a function: the name of a method or a property precedes it. */
 function headOf(fn: FunctionNode): Node {
   const { parent } = fn;
   const isNamed = /^(MethodDefinition|PropertyDefinition|Property|VariableDeclarator)$/.test(

@@ -1,6 +1,6 @@
 import type { Serving } from '../preload/protocol.ts';
 
-/** What a replaced method costs, by its owner and name; the first that fits. */
+/** Cost of a replaced method, by its owner and name; the first match counts. */
 const costs: readonly [method: RegExp, cost: string][] = [
   [
     /^http\.ServerResponse\.prototype\.emit$/,
@@ -18,7 +18,7 @@ const costs: readonly [method: RegExp, cost: string][] = [
   [/^http\.IncomingMessage\./, 'each request is a stream from its start'],
 ];
 
-/** What keeps a server off the short way of @redline/http, where that made it: the method, and what it means. */
+/** Explains why a server created by @redline/http does not use its fast path: the replaced method, and its cost. */
 export function servingWarnings(serving: Serving | undefined): string[] {
   if (serving === undefined) return [];
   const { name, reason, replaced = [] } = serving;

@@ -4,12 +4,14 @@ import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
 import { type Candidate, examine, type Examined } from '../examine.ts';
 import type { Cost, Finding } from '../result.ts';
+import { jsonClone } from '../rules/json-clone.ts';
 import { enclosingFunction, type Node } from '../syntax/node.ts';
 
 import { RequestPath } from '../syntax/request-path.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { blockedCalls, jsonCalls, type SeenCall } from './blocked.ts';
 import { hotFunctions } from './hot-functions.ts';
+import { hotPackages } from './hot-packages.ts';
 import { samplesOf } from './cost-of.ts';
 import { ObservedFunctions } from './observed-functions.ts';
 
@@ -18,15 +20,15 @@ export interface Profiled {
   lines: ReadonlyMap<string, number>;
   microsPerSample: number;
   maps: SourceMaps;
-  /** Hits of the rules for hot functions. */
+  /** Findings of the rules for hot functions. */
   advice: readonly SeenCall[];
 }
 
 const ofSure: Record<Finding['sure'], number> = { certain: 0, likely: 1, hint: 2 };
 
 /**
- * What the rules find in an app that was profiled, with what each finding costs. What the load ran through counts as the path
- * of a request, however it came there.
+ * Returns the findings of the rules for a profiled app, each with its cost. Code that ran under the load counts as the path of a
+ * request, however it got there.
  */
 export function withCosts(
   read: App,
@@ -78,11 +80,11 @@ export function withCosts(
     edits,
   });
   const seen = [...blockedCalls(tree, options), ...jsonCalls(tree, options)].map(toCandidate);
-  // A rule for hot functions has the function's whole time, and may know a small part of it.
-  const explained = [...found, ...seen];
+  // The time of a hot function excludes JSON and synchronous calls.
   const isExplained = (frame: Frame, samples: number): boolean => {
     const fn = functions.of(frame);
-    return explained.some(({ finding: { file, line, cost } }) => {
+    return found.some(({ finding: { rule, file, line, cost } }) => {
+      if (rule === jsonClone.id) return false;
       if (fn === undefined || cost === undefined || resolve(app.folder, file) !== fn.file.path)
         return false;
       const isInside =
@@ -90,10 +92,17 @@ export function withCosts(
       return isInside && cost.share * tree.samples >= samples / 2;
     });
   };
-  const hot = hotFunctions(tree, { maps, folder: app.folder, lines, isExplained }).map(toCandidate);
+  const hot = [
+    ...hotFunctions(tree, { maps, folder: app.folder, lines, isExplained }),
+    ...hotPackages(tree, app, functions),
+  ].map(toCandidate);
   const hotFindings = hot.map(({ finding }) => finding);
-  const candidates = [...hot, ...explained, ...advice.map(toCandidate)].toSorted((a, b) =>
-    byWeight(a.finding, b.finding, hotFindings),
+  const advised = advice.map(toCandidate);
+  const ofAdvice = new Set(advised.map(({ finding }) => finding));
+  const weightOf = (finding: Finding): number =>
+    ofAdvice.has(finding) ? weightOfAdvice(finding, hotFindings) : ownWeight(finding);
+  const candidates = [...hot, ...found, ...seen, ...advised].toSorted((a, b) =>
+    byWeight(a.finding, b.finding, weightOf),
   );
   return { app, candidates };
 }
@@ -123,7 +132,7 @@ function childAround(node: Node, start: number, end: number): Node | undefined {
   return undefined;
 }
 
-/** Undefined where no profile can show it. */
+/** Undefined if no profile can show it. */
 function isOnPath(
   { seen }: Examined,
   fn: Node | undefined,
@@ -131,7 +140,7 @@ function isOnPath(
 ): boolean | undefined {
   if (seen === undefined) return undefined;
   if ('packages' in seen) return false;
-  // Where no function is known by its place, nothing can be said of one.
+  // If no function was matched by position, the profile says nothing about this one.
   if (fn === undefined || functions.nodes.size === 0) return undefined;
   return functions.nodes.has(fn);
 }
@@ -145,18 +154,25 @@ function keyOf(fn: Node, name: string): string {
   return `${id}:${name}`;
 }
 
-/** The most expensive first; then what cannot be measured, the surest first; what the load did not touch last. */
-function byWeight(a: Finding, b: Finding, hot: readonly Finding[]): number {
+/**
+ * Sorts the most expensive findings first; then those that cannot be measured, the surest first; those outside the load's path
+ * last.
+ */
+function byWeight(a: Finding, b: Finding, weightOf: (finding: Finding) => number): number {
   return (
-    weightOf(b, hot) - weightOf(a, hot) ||
+    weightOf(b) - weightOf(a) ||
     Number(a.isOnMeasuredPath === false) - Number(b.isOnMeasuredPath === false) ||
     ofSure[a.sure] - ofSure[b.sure]
   );
 }
 
-/** Advice about the line of a hot function comes after what that function does, which has the same time. */
-function weightOf({ file, line, cost }: Finding, hot: readonly Finding[]): number {
-  const own = cost?.microsPerRequest ?? 0;
-  const around = hot.find((one) => one.file === file && one.line === line);
+function ownWeight({ cost }: Finding): number {
+  return cost?.microsPerRequest ?? 0;
+}
+
+/** Sorts advice on a line of a hot function after the finding on that function, which has the same time. */
+function weightOfAdvice(finding: Finding, hot: readonly Finding[]): number {
+  const own = ownWeight(finding);
+  const around = hot.find((one) => one.file === finding.file && one.line === finding.line);
   return Math.min(own, around?.cost?.microsPerRequest ?? own);
 }

@@ -1,6 +1,6 @@
 import type { CachedRoute } from './protocol.ts';
 
-/** Here @redline/response-cache lists the routes of the process. */
+/** Key of the list in which @redline/response-cache keeps the routes of the process. */
 const kRoutes = Symbol.for('redline.cachedRoutes');
 
 interface Listed {
@@ -8,7 +8,7 @@ interface Listed {
   readonly reads: WeakRef<ReadonlySet<string>>;
 }
 
-/** What each cached route has read of its requests so far. */
+/** Returns the parts of the request that each cached route has read so far. */
 export function cachedRoutes(): readonly CachedRoute[] | undefined {
   const listed = (globalThis as Record<symbol, unknown>)[kRoutes] as readonly Listed[] | undefined;
   if (listed === undefined) return undefined;

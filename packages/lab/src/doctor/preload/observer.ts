@@ -1,36 +1,37 @@
-// Loaded into the app before its own code: NODE_OPTIONS=--import. It reaches npm and every other Node process on the way
-// too, and waits there to be asked.
+// Loaded into the app before its own code: NODE_OPTIONS=--import. It is also loaded into npm, every other Node process on the way
+// and their worker threads, where it waits for orders.
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { connect, type Socket } from 'node:net';
+import { basename } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
-import { isMainThread } from 'node:worker_threads';
+import { createRequire } from 'node:module';
+import { isMainThread, threadId } from 'node:worker_threads';
 import { cachedRoutes } from './cached-routes.ts';
-import { giveJsonFrames } from './json-frames.ts';
 import { observerName, type Order, profilingMicros, type Report } from './protocol.ts';
 import { watchServing } from './serving-server.ts';
 
-/** A loop that is free is late by this much, as its timer is asked for. */
+/** Delay that an idle loop shows, from the resolution of the timer. */
 const resolutionMs = 5;
 
 const path = process.env[observerName];
-if (path !== undefined && isMainThread) observe(connect(path));
+if (path !== undefined) observe(connect(path));
 
 function observe(socket: Socket): void {
-  // Whoever started the app may be gone before it.
+  // The runner that started the app may exit first.
   socket.on('error', () => {});
-  // The app ends when it would without an observer.
+  // Unreferenced: the app exits as it would without an observer.
   socket.unref();
   const say = (report: Report): void => void socket.write(`${JSON.stringify(report)}\n`);
   const session = new Session();
   let delay: ReturnType<typeof monitorEventLoopDelay> | undefined;
   let before = process.cpuUsage();
-  let waitedBefore = waitedForCore();
+  let threadBefore = threadTimes();
   let serving: ReturnType<typeof watchServing> | undefined;
-  giveJsonFrames();
-  // A profile names a regular expression only if one was being taken when it was compiled. This one keeps their names for the
-  // profile that is asked for, and is never read.
+  createRequire(import.meta.url)('../../../preload/json-frames.cjs');
+  // A profile names a regular expression only if a profile was running when it was compiled. This profile keeps the names for the
+  // one requested later, and is never read.
   session.connect();
   session.post('Profiler.enable');
   session.post('Profiler.setSamplingInterval', { interval: profilingMicros });
@@ -39,21 +40,26 @@ function observe(socket: Socket): void {
     delay = monitorEventLoopDelay({ resolution: resolutionMs });
     delay.enable();
     before = process.cpuUsage();
-    waitedBefore = waitedForCore();
+    threadBefore = threadTimes();
     serving = watchServing();
     session.post('Profiler.start', () => say({ type: 'started' }));
   };
   const stop = (): void => {
     const { user, system } = process.cpuUsage(before);
-    const waitedForCoreMicros = waitedForCore() - waitedBefore;
+    const { ranMicros, waitedForCoreMicros } = threadTimes();
     delay?.disable();
     session.post('Profiler.stop', (error, result) => {
       session.disconnect();
       say({
         type: 'stopped',
         profile: error === null ? result.profile : undefined,
-        cpuMicros: user + system,
-        waitedForCoreMicros,
+        process: { pid: process.pid, cpuMicros: user + system },
+        thread: {
+          id: threadId,
+          ...(isMainThread ? {} : { script: workerScript() }),
+          cpuMicros: ranMicros === undefined ? undefined : ranMicros - threadBefore.ranMicros!,
+        },
+        waitedForCoreMicros: waitedForCoreMicros - threadBefore.waitedForCoreMicros,
         blockedMs: { longest: milliseconds(delay?.max), p99: milliseconds(delay?.percentile(99)) },
         node: process.versions.node,
         serving: serving?.(),
@@ -66,16 +72,24 @@ function observe(socket: Socket): void {
     if (type === 'start') start();
     else stop();
   });
-  say({ type: 'here' });
+  say({ type: 'here', isMainThread });
 }
 
-/** Of the main thread since it began, in microseconds. */
-function waitedForCore(): number {
+/** Returns the times of this thread since its start, in microseconds. */
+function threadTimes(): { ranMicros: number | undefined; waitedForCoreMicros: number } {
   try {
-    return Number(readFileSync('/proc/self/schedstat', 'utf8').split(' ')[1]) / 1_000;
+    const [ran, waited] = readFileSync('/proc/thread-self/schedstat', 'utf8')
+      .split(' ')
+      .map(Number);
+    return { ranMicros: ran! / 1_000, waitedForCoreMicros: waited! / 1_000 };
   } catch {
-    return 0;
+    return { ranMicros: undefined, waitedForCoreMicros: 0 };
   }
+}
+
+/** Returns the file of a worker thread; its code if it was given as text. */
+function workerScript(): string {
+  return basename(process.argv[1] ?? '');
 }
 
 function milliseconds(nanoseconds: number | undefined): number {

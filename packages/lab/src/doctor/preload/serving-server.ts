@@ -1,14 +1,17 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Serving } from './protocol.ts';
 
-/** By this a server of @redline/http reports what serves it. */
+/** Key under which a server of @redline/http reports its engine. */
 const kServedBy: unique symbol = Symbol.for('redline.http.servedBy') as never;
 
 interface Known {
   [kServedBy]?(): Serving;
 }
 
-/** Waits for the next request, and no longer: a subscriber costs every request something. Returns what serves its server. */
+/**
+ * Subscribes only until the next request: a subscriber costs every request something. Returns a function that reports the engine of
+ * its server.
+ */
 export function watchServing(): () => Serving | undefined {
   const channel = 'http.server.request.start';
   let server: Known | undefined;

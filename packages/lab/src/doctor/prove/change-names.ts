@@ -1,6 +1,6 @@
 import type { Candidate } from '../examine.ts';
 
-/** What the app with a change is called: by the rule of the change, with the line where a rule found more than one. */
+/** Names the app with a change by the rule of the change, with the line if a rule found more than one. */
 export function changeNames(changes: readonly Candidate[]): string[] {
   const named = changes.map(({ finding: { rule, line } }) => ({ rule, line }));
   return named.map(({ rule, line }, index) => {

@@ -8,7 +8,7 @@ import type { RequestConfig } from '../../config/types.ts';
 import { PhaseLine } from '../../report/phase-line.ts';
 import { runToEnd } from '../../system/run-to-end.ts';
 import { type Tree, Trees } from '../../trees/trees.ts';
-import { asItIs, variantOf } from '../../try/app.ts';
+import { unchanged, variantOf } from '../../try/app.ts';
 import { precisionWithin } from '../../try/pace.ts';
 import { findPreload } from '../../try/packages.ts';
 import type { ScoutSettings } from '../../try/preload/protocol.ts';
@@ -17,30 +17,30 @@ import { type Edit, edited } from '../edits.ts';
 import type { Candidate } from '../examine.ts';
 
 export interface ProveOptions {
-  /** What builds a tree; undefined for the build script of its package.json, if it has one. */
+  /** Command that builds a tree; undefined for the build script of its package.json, if it has one. */
   build: CommandLine | 'none' | undefined;
-  /** The app's own tests; none where undefined. */
+  /** The app's own tests; undefined for none. */
   test: CommandLine | undefined;
-  /** Time to measure each change for. */
+  /** Measuring time per change. */
   secondsEach: number;
   requests: Required<RequestConfig>[];
   redirecting: ScoutSettings | undefined;
   context: CommandContext;
 }
 
-/** Time ends a run before; more than these would tell little. */
-const mostRestarts = 40;
+/** The time limit normally ends a run first; more restarts would add little. */
+const maxRestarts = 40;
 
-/** The app, and the trees that changes are made in. */
+/** The app, and the trees in which changes are made. */
 export interface Where {
   target: TryTarget;
   options: ProveOptions;
   trees: Trees;
-  /** Those that are checked out so far to make changes in. */
+  /** Trees checked out for changes so far. */
   changing: Tree[];
 }
 
-/** A tree to make changes in, checked out and built when it is first asked for. */
+/** Returns a tree for changes, which is checked out and built on first use. */
 export async function treeAt(index: number, { trees, changing }: Where): Promise<Tree> {
   using line = new PhaseLine('prove');
   while (changing.length <= index) {
@@ -50,7 +50,7 @@ export async function treeAt(index: number, { trees, changing }: Where): Promise
   return changing[index]!;
 }
 
-/** Writes the changes of some findings into a tree, and returns what writes them back. */
+/** Writes the changes of some findings into a tree, and returns a function that restores it. */
 export function change(candidates: readonly Candidate[], tree: Tree, { trees }: Where): () => void {
   return apply(
     candidates.flatMap(({ edits }) => edits),
@@ -58,7 +58,7 @@ export function change(candidates: readonly Candidate[], tree: Tree, { trees }: 
   );
 }
 
-/** Writes the changed files, and returns what writes them back. */
+/** Writes the changed files, and returns a function that restores them. */
 export function apply(edits: readonly Edit[], placeOf: (path: string) => string): () => void {
   const distinct = edits.filter(
     (one, index) =>
@@ -77,7 +77,7 @@ export function isSame(one: Edit, other: Edit): boolean {
   return one.start === other.start && one.end === other.end && one.text === other.text;
 }
 
-/** Builds and tests what was changed. */
+/** Builds and tests a changed tree. */
 export async function check(
   name: string,
   tree: Tree,
@@ -91,7 +91,7 @@ export async function check(
   await runToEnd(options.test, { asked: '--test', cwd: folder, signal: options.context.signal });
 }
 
-/** The app in a tree, with the packages that the changes there import before it. */
+/** Returns the app in a tree, with the packages that its changes import before it. */
 export function variantIn(
   tree: Tree,
   name: string,
@@ -109,7 +109,7 @@ export function variantIn(
   };
 }
 
-/** Measures variants beside the app as it is, the first. */
+/** Measures variants against the unchanged app, which comes first. */
 export function compare(
   command: 'bench' | 'ladder',
   title: string,
@@ -123,12 +123,12 @@ export function compare(
     title,
     group: undefined,
     requests: options.requests,
-    variants: [variantIn(trees.base, asItIs, [], where), ...changed],
-    baseline: asItIs,
+    variants: [variantIn(trees.base, unchanged, [], where), ...changed],
+    baseline: unchanged,
     precision: {
       ...precisionWithin(plan),
-      restarts: mostRestarts,
-      // What one change gains is shown without it.
+      restarts: maxRestarts,
+      // The gain of one change needs no latency figures.
       ...(command === 'bench' ? { latencyMs: 0 } : {}),
     },
     until: Date.now() + seconds * 1_000,

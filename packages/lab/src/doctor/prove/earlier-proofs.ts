@@ -6,22 +6,22 @@ import type { Proof } from '../result.ts';
 
 interface ProofFile {
   schema: 2;
-  /** Of what was asked, the commit included; it may hold secrets, so only its digest is written. */
+  /** Digest of the inputs, including the commit; they may contain secrets, so only the digest is written. */
   asked: string;
-  /** All that was tried to its end, what failed included. */
+  /** All completed proofs, including failures. */
   proofs: Record<string, Proof>;
-  /** The changes that were being tried as the run ended. */
+  /** Changes that were being tried when the run ended. */
   underWay: string[];
 }
 
-/** The proofs of a run as they are made, so that one that was interrupted goes on where it was. */
+/** Stores the proofs of a run as they are made, so that an interrupted run can be continued. */
 export class EarlierProofs {
   readonly #file: string;
-  /** What an earlier run left behind. */
+  /** Content left by an earlier run. */
   readonly #earlier: ProofFile;
-  /** What is on the disk. */
+  /** Content on disk. */
   readonly #content: ProofFile;
-  /** Whether there is something to go on with. */
+  /** True if an earlier run left something to continue. */
   readonly isContinued: boolean;
 
   private constructor(file: string, earlier: ProofFile) {
@@ -31,7 +31,7 @@ export class EarlierProofs {
     this.isContinued = Object.keys(earlier.proofs).length > 0 || earlier.underWay.length > 0;
   }
 
-  /** @param asked What decides on a proof, beside the change: another commit, command or request has other proofs. */
+  /** @param asked Inputs that determine a proof, besides the change: another commit, command or request has other proofs. */
   static open(
     file: string,
     { asked, continues }: { asked: unknown; continues: boolean },
@@ -42,21 +42,21 @@ export class EarlierProofs {
     return new EarlierProofs(file, known?.asked === digest ? known : empty);
   }
 
-  /** Whether this run, or one that it goes on with, measured something. */
+  /** True if this run, or one that it continues, measured something. */
   get hasAny(): boolean {
     return Object.values(this.#content.proofs).some(isMeasured);
   }
 
-  /** What the earlier run measured of a change; undefined for what is tried again. */
+  /** Returns the earlier run's proof of a change; undefined if the change is tried again. */
   of(candidate: Candidate): Proof | undefined {
     const proof = this.#earlier.proofs[keyOf(candidate)];
     return proof !== undefined && isMeasured(proof) ? proof : undefined;
   }
 
-  /** Why a change that the earlier run began is tried again. */
+  /** Explains why a change that the earlier run started is tried again. */
   whyAgain(candidate: Candidate): string | undefined {
     const key = keyOf(candidate);
-    // The run that was interrupted may have tried again what failed before.
+    // The interrupted run may have been retrying an earlier failure.
     if (this.#earlier.underWay.includes(key)) return 'it was under way when the run ended';
     const proof = this.#earlier.proofs[key];
     if (proof === undefined || isMeasured(proof)) return undefined;
@@ -70,7 +70,7 @@ export class EarlierProofs {
     this.#write();
   }
 
-  /** Written at once: nobody knows when a run is interrupted. */
+  /** Writes at once: a run may be interrupted at any time. */
   add(candidate: Candidate, proof: Proof): void {
     const key = keyOf(candidate);
     this.#content.proofs[key] = proof;
@@ -84,7 +84,7 @@ export class EarlierProofs {
   }
 }
 
-/** The machine, a port or a package that was missing may have made the rest fail. */
+/** True for a conclusive proof: other failures may be due to the machine, a port or a missing package. */
 function isMeasured({ word }: Proof): boolean {
   return word !== 'fails' && word !== 'withheld';
 }
@@ -98,7 +98,7 @@ function read(file: string): ProofFile | undefined {
   }
 }
 
-/** The change itself: what else a finding says differs from profile to profile. */
+/** Identifies a change by its diff: other parts of a finding differ from profile to profile. */
 function keyOf({ finding: { rule, diff }, preload }: Candidate): string {
   return `${rule} ${digestOf([diff, preload])}`;
 }

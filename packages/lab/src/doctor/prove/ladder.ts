@@ -1,13 +1,13 @@
 import type { BenchResult } from '../../bench/result.ts';
 import type { Tree } from '../../trees/trees.ts';
-import { wordOf } from '../../try/verdict.ts';
+import { verdictOf } from '../../try/verdict.ts';
 import type { Candidate } from '../examine.ts';
 import { changeNames } from './change-names.ts';
 import { change, check, compare, treeAt, variantIn, type Where } from './changed-tree.ts';
 
 /**
- * The app as it is, and each change on top of those before it, in one run: the last rung has them all.
- * @throws {LabError} where a rung cannot be built, fails the tests, or responds otherwise
+ * Measures the unchanged app, and each change on top of the previous ones, in one run: the last rung contains all of them.
+ * @throws {LabError} if a rung cannot be built, fails the tests, or responds differently
  */
 export async function measureLadder(
   kept: readonly Candidate[],
@@ -29,7 +29,7 @@ export async function measureLadder(
       ...variantIn(tree, names[index]!, candidates, where),
       note: placeOf(kept[index]!),
     }));
-    // Each is compared with the one below it as well, so each gets its time.
+    // Each rung is also compared with the one below it, so each gets its own time.
     const seconds = options.secondsEach * kept.length;
     const measured = (): Promise<BenchResult> =>
       compare('ladder', 'Each change that gains, on top of those before it', {
@@ -39,7 +39,7 @@ export async function measureLadder(
       });
     const ladder = await measured();
     // One run in twenty finds the app different from itself by chance.
-    return wordOf(ladder, names.at(-1)) === 'withheld' ? await measured() : ladder;
+    return verdictOf(ladder, names.at(-1)) === 'withheld' ? await measured() : ladder;
   } finally {
     for (const restore of restores) restore();
   }

@@ -9,25 +9,25 @@ import type { DoctorResult, Finding } from '../result.ts';
 import { EarlierProofs } from './earlier-proofs.ts';
 import { resumption } from './prove-log.ts';
 import type { ProveOptions } from './changed-tree.ts';
-import { type AllProved, fix, proveFindings } from './prove-findings.ts';
+import { type ProofResults, proveFindings, writeChanges } from './prove-findings.ts';
 
 export interface ProvingOptions {
   fix?: true;
   continue?: true;
   test?: string;
   build?: string;
-  /** Seconds for each change. */
+  /** Seconds per change. */
   each: number;
   out: string;
 }
 
-/** What `--prove` adds to a result. */
+/** Fields that `--prove` adds to a result. */
 export interface ProvedApp extends Pick<DoctorResult, 'together' | 'ladder' | 'warnings'> {
-  /** The findings that were tried, with their proofs, by the findings as they were. */
+  /** The tried findings with their proofs, by the original finding. */
   findings: Map<Finding, Finding>;
 }
 
-/** What a measurement on this Node, of this load, cannot show. */
+/** Rules whose gain a measurement on this Node, under this load, cannot show. */
 const notForSpeed = new Set(['old-node', 'request-logs-missing']);
 const nothingToContinue =
   'There was nothing to go on with: no proof of this commit, with this command, request and --each, is in the output folder. Every change was measured.';
@@ -58,7 +58,7 @@ export async function prove(
   try {
     const proved = await proveFindings(changing, target, proving, proofs);
     const toFix = options.fix === true && proved.together?.word === 'gains';
-    const other = toFix ? fix(proved.kept) : undefined;
+    const other = toFix ? writeChanges(proved.kept) : undefined;
     const continued =
       options.continue !== true ? [] : proofs.isContinued ? again : [nothingToContinue];
     return {
@@ -99,7 +99,7 @@ async function openProofs(
 }
 
 function outcomeOf(
-  { each, kept, together, ladder }: AllProved,
+  { each, kept, together, ladder }: ProofResults,
   areFixed: boolean,
 ): Omit<ProvedApp, 'warnings'> {
   return {
@@ -107,7 +107,7 @@ function outcomeOf(
       each.map(({ candidate: { finding }, proof }) => [finding, { ...finding, proof }]),
     ),
     ...(together === undefined ? {} : { together: { ...together, ...keptOf(kept), areFixed } }),
-    // They are hundreds, and every figure of the report is made of them already.
+    // A ladder has hundreds of slices, and all figures of the report are already derived from them.
     ...(ladder === undefined ? {} : { ladder: { ...ladder, slices: [] } }),
   };
 }

@@ -12,40 +12,44 @@ import { apply, isSame, type ProveOptions, treeAt, type Where } from './changed-
 import type { EarlierProofs } from './earlier-proofs.ts';
 import { measureLadder } from './ladder.ts';
 import {
+  type AppliedChange,
+  applyChange,
   type Change,
-  failed,
-  make,
-  type Made,
-  measureBeside,
+  failedProof,
+  measureTogether,
+  minGainForEdit,
   proofIn,
   type Proved,
-  worthAnEdit,
-} from './measure-beside.ts';
+} from './measure-together.ts';
 import { ProveLog } from './prove-log.ts';
 
-/** Each is a server with its own connections to whatever the app uses, and what a restart takes grows with them. */
-const mostBeside = 6;
+/**
+ * Max number of changes measured together: each is a server with its own connections to the app's services, and the duration of a
+ * restart grows with them.
+ */
+const maxTogether = 6;
 
-export interface AllProved {
+export interface ProofResults {
   each: Proved[];
-  /** The changes that gained, as far as they do not touch the same text, and what they gain together. */
+  /** Changes that gained, unless they edit the same text, and their joint gain. */
   kept: readonly Candidate[];
   together: Proof | undefined;
-  /** Where there is more than one of them: each on top of those before it. */
+  /** Set for more than one change: each on top of the previous ones. */
   ladder?: BenchResult;
 }
 
 /**
- * Makes each change in a worktree of its own, runs the tests, and measures a few at a time beside the app as it is. The user's
- * tree is not touched.
- * @throws {LabError} ERR_REDLINE_GIT where the tree is dirty, ERR_REDLINE_COMMAND where it cannot be built or its tests fail as it is
+ * Makes each change in its own worktree, runs the tests, and measures a few at a time against the unchanged app. The user's tree is
+ * not touched.
+ * @throws {LabError} ERR_REDLINE_GIT if the tree is dirty, ERR_REDLINE_COMMAND if the unchanged tree cannot be built or its tests
+ * fail
  */
 export async function proveFindings(
   candidates: readonly Candidate[],
   target: TryTarget,
   options: ProveOptions,
   proofs: EarlierProofs,
-): Promise<AllProved> {
+): Promise<ProofResults> {
   const { test, context } = options;
   await using trees = await prepare(target, options);
   const where: Where = { target, options, trees, changing: [trees.present] };
@@ -71,7 +75,7 @@ export async function proveFindings(
   const kept = withoutOverlap(gaining.map(({ candidate }) => candidate));
   if (kept.length < 2) return { each, kept, together: gaining[0]?.proof };
   log.ladder(kept.length);
-  return { each, kept, ...(await climb(kept, where)) };
+  return { each, kept, ...(await measureJointGain(kept, where)) };
 }
 
 async function prepare(target: TryTarget, { build, context }: ProveOptions): Promise<Trees> {
@@ -85,65 +89,65 @@ async function prepare(target: TryTarget, { build, context }: ProveOptions): Pro
   });
 }
 
-/** A few at a time: makes each in a tree of its own, and measures them beside each other. */
+/** Makes a few changes at a time, each in its own tree, and measures them together. */
 async function* tryChanges(
   changes: readonly Change[],
   where: Where,
   { proofs, log }: { proofs: EarlierProofs; log: ProveLog },
 ): AsyncGenerator<Proved> {
   const left = [...changes];
-  let most = mostBeside;
+  let limit = maxTogether;
   while (left.length > 0) {
-    const wanted = Math.ceil(left.length / Math.ceil(left.length / most));
-    const beside: Made[] = [];
-    while (beside.length < wanted && left.length > 0) {
-      const tree = await treeAt(beside.length, where).catch((error: unknown) => {
+    const wanted = Math.ceil(left.length / Math.ceil(left.length / limit));
+    const batch: AppliedChange[] = [];
+    while (batch.length < wanted && left.length > 0) {
+      const tree = await treeAt(batch.length, where).catch((error: unknown) => {
         where.options.context.signal.throwIfAborted();
-        if (beside.length === 0) throw error;
-        // The disk may be too small for so many.
-        most = beside.length;
-        log.limited(most, error as Error);
+        if (batch.length === 0) throw error;
+        // The disk may be too small for more trees.
+        limit = batch.length;
+        log.limited(limit, error as Error);
       });
       if (tree === undefined) break;
       const next = left.shift()!;
       proofs.begin(next.candidate);
       log.begin(next.candidate);
-      const made = await make(next, tree, where);
+      const made = await applyChange(next, tree, where);
       if ('proof' in made) yield made;
-      else beside.push(made);
+      else batch.push(made);
     }
-    if (beside.length === 0) continue;
-    log.measure(beside.length);
-    yield* measureBeside(beside, where);
-    for (const { restore } of beside) restore();
+    if (batch.length === 0) continue;
+    log.measure(batch.length);
+    yield* measureTogether(batch, where);
+    for (const { restore } of batch) restore();
   }
 }
 
-/** The changes that gained as a ladder: its last rung has them all, which is what they gain together. */
-async function climb(
+/** Measures the changes that gained as a ladder: its last rung contains all of them, and shows their joint gain. */
+async function measureJointGain(
   kept: readonly Candidate[],
   where: Where,
-): Promise<Pick<AllProved, 'together' | 'ladder'>> {
+): Promise<Pick<ProofResults, 'together' | 'ladder'>> {
   try {
     const ladder = await measureLadder(kept, where);
-    return { together: proofIn(ladder, ladder.variants.at(-1)!.name, worthAnEdit), ladder };
+    return { together: proofIn(ladder, ladder.variants.at(-1)!.name, minGainForEdit), ladder };
   } catch (error) {
-    return { together: failed(error, where) };
+    return { together: failedProof(error, where) };
   }
 }
 
 /**
- * Writes changes where they are proposed, all or none.
- * @returns a file that was changed meanwhile; then nothing is written
+ * Writes the proposed changes, all or none.
+ * @returns a file that was changed in the meantime; nothing is written then
  */
-export function fix(candidates: readonly Candidate[]): string | undefined {
+export function writeChanges(candidates: readonly Candidate[]): string | undefined {
   const edits = candidates.flatMap((each) => each.edits);
   const other = edits.find(({ file }) => readFileSync(file.path, 'utf8') !== file.text);
   if (other === undefined) apply(edits, (path) => path);
   return other?.file.name;
 }
 
-/** The first of those that touch the same text stays. */
+/** Keeps the first of the changes that edit the same text. */
 function withoutOverlap(candidates: readonly Candidate[]): Candidate[] {
   const kept: Candidate[] = [];
   for (const candidate of candidates) {
@@ -154,7 +158,7 @@ function withoutOverlap(candidates: readonly Candidate[]): Candidate[] {
   return kept;
 }
 
-/** What puts in the same text at the same place, such as an import, does so once. */
+/** True if two edits overlap. Identical insertions at the same place, such as an import, are made only once. */
 function overlap(one: Edit, other: Edit): boolean {
   if (one.file.path !== other.file.path || isSame(one, other)) return false;
   return one.start < other.end && other.start < one.end;

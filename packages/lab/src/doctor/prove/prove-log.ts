@@ -6,14 +6,14 @@ import { proofText } from '../report/doctor-rows.ts';
 import type { Proof } from '../result.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
 
-/** Building and testing one change, before any has shown how long that takes. */
+/** Initial estimate for building and testing one change. */
 const guessedSecondsToMake = 20;
 
-/** What a person reads while changes are proved, which takes minutes: lines that stay, each with the time left. */
+/** Log shown while changes are proved, which takes minutes: permanent lines, each with the time left. */
 export class ProveLog {
   readonly #candidates: readonly Candidate[];
   readonly #glyphs = glyphsFor(usesUnicode());
-  /** What measuring one change takes. */
+  /** Time to measure one change. */
   #secondsEach: number;
   #toMeasure: number;
   #toMake: number;
@@ -30,16 +30,16 @@ export class ProveLog {
     for (const text of resumption(candidates, proofs)) this.#say(text);
   }
 
-  /** A change is about to be made, built and tested. */
+  /** Announces that a change is being made, built and tested. */
   begin(candidate: Candidate): void {
     this.#endMaking();
     this.#makingSince = performance.now();
     this.#say(`${this.#nameOf(candidate)}, ${placeOf(candidate)}; ${this.#left()}`);
   }
 
-  /** One more tree could not be made, so fewer changes are measured at a time. */
-  limited(most: number, { message }: Error): void {
-    this.#say(`no more than ${plural(most, 'change')} at a time: ${message.split('\n', 1)[0]}`);
+  /** Reports that no further tree could be made, so fewer changes are measured at a time. */
+  limited(limit: number, { message }: Error): void {
+    this.#say(`no more than ${plural(limit, 'change')} at a time: ${message.split('\n', 1)[0]}`);
   }
 
   measure(count: number): void {
@@ -54,7 +54,7 @@ export class ProveLog {
     if (this.#measuring !== undefined) {
       const { since, count } = this.#measuring;
       const took = (performance.now() - since) / 1_000 / count;
-      // Four restarts may take longer than the time that was asked for.
+      // Four restarts may take longer than the requested time.
       this.#secondsEach = Math.max(this.#secondsEach, took);
       this.#measuring = undefined;
     }
@@ -93,7 +93,7 @@ export class ProveLog {
   }
 }
 
-/** What an earlier run spares this one, and what of it is tried again and why. */
+/** Lists the proofs reused from an earlier run, and the changes tried again with the reason. */
 export function resumption(candidates: readonly Candidate[], proofs: EarlierProofs): string[] {
   if (!proofs.isContinued) return [];
   const known = candidates.filter((each) => proofs.of(each) !== undefined).length;

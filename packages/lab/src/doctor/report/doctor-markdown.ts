@@ -14,7 +14,7 @@ import {
   togetherText,
 } from './doctor-rows.ts';
 
-/** A table of all findings, then each with its change. */
+/** Renders a table of all findings, then each with its change. */
 export function doctorMarkdown(result: DoctorResult): string {
   const { findings, measured, title, warnings } = result;
   const together = togetherText(result);

@@ -20,7 +20,7 @@ import {
   togetherText,
 } from './doctor-rows.ts';
 
-/** The report of `redline doctor` as one self-contained file. */
+/** Renders the report of `redline doctor` as one self-contained file. */
 export function renderDoctorHtml(result: DoctorResult): string {
   const { measured } = result;
   const lead = circumstances(result).map((text) => ({ word: 'looked at', text }));
@@ -49,7 +49,7 @@ export function renderDoctorHtml(result: DoctorResult): string {
   });
 }
 
-/** The same as on the page of a ladder. */
+/** Returns the same sections as the page of a ladder. */
 function ladderSections({ ladder }: DoctorResult): Section[] {
   if (ladder === undefined) return [];
   const figures = figuresOf(ladder);
@@ -65,7 +65,7 @@ function findingsSection(result: DoctorResult): Section {
     body:
       findings.length === 0
         ? markup`<p class="lead">${nothingText(result) ?? ''}</p>`
-        : markup`<ol>${findings.map(item)}</ol>`,
+        : markup`<ol>${findings.map((finding) => item(finding, result.measured))}</ol>`,
     css: `#findings li{margin:0 0 16px}#findings pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin:4px 0 0}#findings small{color:var(--ink2)}#findings p{margin:4px 0;overflow-wrap:anywhere}#findings small code{overflow-wrap:anywhere}
 `,
   };
@@ -83,8 +83,10 @@ function cachedSections(result: DoctorResult): Section[] {
   ];
 }
 
-function item(finding: Finding): Markup {
-  const cost = [costText(finding), shareText(finding)].filter((text) => text !== '').join(', ');
+function item(finding: Finding, measured: DoctorResult['measured']): Markup {
+  const cost = [costText(finding), shareText(finding, measured)]
+    .filter((text) => text !== '')
+    .join(', ');
   const proved =
     finding.proof === undefined ? '' : markup`<p><b>${proofText(finding.proof)}</b></p>`;
   const shown = finding.diff === '' ? finding.excerpt : finding.diff.trimEnd();

@@ -1,11 +1,12 @@
 import type { Interval } from '../../figures.ts';
+import { profiledText } from '../../profile/profiled-thread.ts';
 import { columnDecimals, fixed, percent, plural, range } from '../../report/format.ts';
 import type { Cost, DoctorResult, Finding, Proof } from '../result.ts';
 
-/** What blocks longer is written in milliseconds. */
+/** Longer times are shown in milliseconds. */
 const longMicros = 1_000;
 
-/** `82 µs`, `14.2 ms`; why there is none otherwise. */
+/** Formats `82 µs`, `14.2 ms`, or the reason for a missing cost. */
 export function costText({ cost, isOnMeasuredPath }: Finding): string {
   if (cost !== undefined) return timeText(cost);
   if (isOnMeasuredPath === undefined) return '';
@@ -17,11 +18,16 @@ function timeText({ microsPerRequest: micros }: Cost): string {
   return `${fixed(micros, micros < 10 ? 1 : 0)}\u00a0µs`;
 }
 
-export function shareText({ cost }: Finding): string {
-  return cost === undefined ? '' : `${percent(cost.share)} of the CPU`;
+/** Formats a share; all shares have the same base, which the report's header names. */
+export function shareText({ cost }: Finding, measured: DoctorResult['measured']): string {
+  return cost === undefined ? '' : `${percent(cost.share)} of the ${threadOf(measured)}`;
 }
 
-/** What the responses of each cached route depend on, a line each. */
+function threadOf(measured: DoctorResult['measured']): string {
+  return measured?.profiled?.kind === 'worker thread' ? 'worker thread' : 'main thread';
+}
+
+/** Lists the parts of the request on which the responses of each cached route depend, one line per route. */
 export function cachedRouteTexts({ measured }: DoctorResult): string[] {
   return (measured?.cachedRoutes ?? []).map(({ route, reads }) => {
     const what = reads.length === 0 ? 'nothing but the URL and the host, so far' : reads.join('; ');
@@ -29,7 +35,7 @@ export function cachedRouteTexts({ measured }: DoctorResult): string[] {
   });
 }
 
-/** What a change was shown to gain, in one sentence. */
+/** Describes the proved gain of a change in one sentence. */
 export function proofText({ word, cpu, rps, why }: Proof): string {
   const figures = [
     ...(cpu === undefined ? [] : [`${times(cpu)} less CPU per request`]),
@@ -77,7 +83,7 @@ export function placeOf({ file, line, column }: Finding): string {
   return `${file}:${line}:${column}`;
 }
 
-/** What was looked at, in sentences. */
+/** Describes in sentences what was examined. */
 export function circumstances({ app, measured }: DoctorResult): string[] {
   const read = readText(app);
   const framework = app.framework === undefined ? '' : `${app.framework} · `;
@@ -87,14 +93,21 @@ export function circumstances({ app, measured }: DoctorResult): string[] {
     ];
   }
   const { request, requests, seconds, microsPerRequest, blockedMs, node, requestFrom } = measured;
+  const { threadMicrosPerRequest, profiled } = measured;
   return [
     `${framework}Node ${node} · ${read}.`,
-    `${request}: ${fixed(requests)} requests in ${fixed(seconds, 1)} s, ${fixed(microsPerRequest, microsPerRequest < 100 ? 1 : 0)} µs of CPU each; the event loop was blocked for ${fixed(blockedMs.p99, 1)} ms at p99, ${fixed(blockedMs.longest, 1)} ms at most.`,
+    `${request}: ${fixed(requests)} requests in ${fixed(seconds, 1)} s, ${microsText(microsPerRequest)} of CPU each; the event loop was blocked for ${fixed(blockedMs.p99, 1)} ms at p99, ${fixed(blockedMs.longest, 1)} ms at most.`,
+    `The ${threadOf(measured)} was busy for ${microsText(threadMicrosPerRequest)} of each request: shares are of this time.`,
+    ...(profiled === undefined ? [] : [`Profiled: ${profiledText(profiled)}.`]),
     ...(requestFrom === '' ? [] : [requestFrom]),
   ];
 }
 
-/** Where there is no finding: that the code was looked at. */
+function microsText(micros: number): string {
+  return `${fixed(micros, micros < 100 ? 1 : 0)} µs`;
+}
+
+/** States what was examined if nothing was found. */
 export function nothingText({ app }: DoctorResult): string | undefined {
   return app.files === 0 ? undefined : 'Nothing that these rules look for was found.';
 }
@@ -114,6 +127,6 @@ export function countText({ app, findings }: DoctorResult): string {
   return app.files === 0 ? 'no code found' : 'nothing found';
 }
 
-/** What a table of microseconds is to be read as. */
+/** Explains the column of microseconds. */
 export const costNote =
-  'Cost: time of the main thread for each request now, as sampled under this load: of the call with what it calls, of the packages concerned, or of the function. What a change gains, only measuring it shows.';
+  'Cost: time of the profiled thread for each request now, as sampled under this load: of the call with what it calls, of the packages concerned, or of the function. What a change gains, only measuring it shows.';

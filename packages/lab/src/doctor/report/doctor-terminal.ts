@@ -21,7 +21,7 @@ import {
 
 const indent = '    ';
 
-/** The report of `redline doctor` for people in a terminal. */
+/** Renders the report of `redline doctor` for a terminal. */
 export function renderDoctorTerminal(result: DoctorResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);
@@ -38,7 +38,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
       ...circumstances(result).flatMap((text) => wrap(text, width)),
     ],
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
-    ...result.findings.map((finding, index) => findingLines(finding, index + 1, width)),
+    ...result.findings.map((finding, index) => findingLines(result, finding, index + 1, width)),
     result.findings.length === 0 ? wrap(nothingText(result) ?? '', width) : [],
     ...cachedBlocks(result, width),
     ...ladderBlocks(result, { width, colour: options.colour, glyphs }),
@@ -66,7 +66,7 @@ function cachedBlocks(result: DoctorResult, width: number): string[][] {
   ];
 }
 
-/** The tables of a ladder, each a block. */
+/** Returns the tables of a ladder, one block each. */
 function ladderBlocks({ ladder }: DoctorResult, canvas: Canvas): string[][] {
   if (ladder === undefined) return [];
   const figures = figuresOf(ladder);
@@ -78,12 +78,17 @@ function ladderBlocks({ ladder }: DoctorResult, canvas: Canvas): string[][] {
   ];
 }
 
-function findingLines(finding: Finding, number: number, width: number): string[] {
+function findingLines(
+  result: DoctorResult,
+  finding: Finding,
+  number: number,
+  width: number,
+): string[] {
   const { rule, why, how, excerpt, diff, proof } = finding;
   const inner = width - indent.length;
   const indented = (text: string): string[] => wrap(text, inner).map((line) => indent + line);
   return [
-    ...headLines(finding, number, width),
+    ...headLines(result, finding, number, width),
     ...ends(`${indent}${placeOf(finding)}`, rule, width),
     ...(proof === undefined ? [] : indented(proofText(proof))),
     ...(diff === '' ? indented(excerpt) : []),
@@ -93,10 +98,15 @@ function findingLines(finding: Finding, number: number, width: number): string[]
   ];
 }
 
-/** What it is and what it costs: on one line where that fits. */
-function headLines(finding: Finding, number: number, width: number): string[] {
+/** Returns the title and cost of a finding: on one line if they fit. */
+function headLines(
+  { measured }: DoctorResult,
+  finding: Finding,
+  number: number,
+  width: number,
+): string[] {
   const title = `${String(number).padStart(2)}  ${finding.title}`;
-  const texts = [costText(finding), shareText(finding)].filter((text) => text !== '');
+  const texts = [costText(finding), shareText(finding, measured)].filter((text) => text !== '');
   const state = [texts.join(', '), finding.sure].filter((text) => text !== '').join(' · ');
   if (widthOf(title) + 2 + widthOf(state) <= width) return ends(title, state, width);
   const lines = wrap(finding.title, width - indent.length).map((line) => indent + line);
@@ -104,7 +114,7 @@ function headLines(finding: Finding, number: number, width: number): string[] {
   return [title.slice(0, indent.length) + first.slice(indent.length), ...rest, indent + state];
 }
 
-/** What changes, without the lines around it: the page and the data have those. */
+/** Returns the changed lines without context: the page and the data contain the whole diff. */
 function diffLines(diff: string): string[] {
   return diff
     .split('\n')

@@ -70,7 +70,7 @@ export const agentWithoutKeepAlive: Rule = {
   },
 };
 
-/** The object in a constant of this file that nothing is set in later; the expression itself otherwise. */
+/** Returns the object in a constant of this file that is not modified later; otherwise the expression itself. */
 function constantOf(file: SourceFile, node: Node, modules: Modules): Node {
   if (node.type !== 'Identifier') return node;
   const found = modules.valueOf({ file, node });
@@ -83,7 +83,7 @@ function constantOf(file: SourceFile, node: Node, modules: Modules): Node {
     : node;
 }
 
-/** The object that options are, through a name and what is spread into it. */
+/** Resolves options to their object literals, through names and spreads. */
 function objectsOf(given: Code, modules: Modules): Code[] {
   const object = modules.valueOf(given);
   if (object?.node.type !== 'ObjectExpression') return [];
@@ -96,7 +96,7 @@ function objectsOf(given: Code, modules: Modules): Code[] {
   return [object, ...spread];
 }
 
-/** `agent: false`, or a header that closes. */
+/** Finds `agent: false`, or a header that closes the connection. */
 function closing({
   file,
   node,
@@ -139,7 +139,7 @@ function keepAlive(
   };
 }
 
-/** With the comma and the space that belong to it. */
+/** Removes a property with its comma and space. */
 function withoutProperty(file: SourceFile, property: Node): Edit {
   const after = /^\s*,[^\S\n]*/.exec(file.text.slice(property.end))?.[0].length;
   if (after !== undefined)

@@ -2,7 +2,7 @@ import { at, bare, isCall, methodOf, nameOf, type Node } from '../syntax/node.ts
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
-/** What puts a job or a message somewhere, by the origin of its owner and its own name. */
+/** Methods that send a job or a message, by the origin of their owner and their name. */
 const senders: readonly [owner: RegExp, method: RegExp, what: string][] = [
   [/^bullmq\.(Queue|FlowProducer)\(\)$/, /^(add|addBulk)$/, 'Redis has stored the job'],
   [/^bull(\.Queue|\.default)?\(\)$/, /^(add|addBulk)$/, 'Redis has stored the job'],
@@ -25,7 +25,7 @@ const senders: readonly [owner: RegExp, method: RegExp, what: string][] = [
     'AWS has acknowledged it',
   ],
 ];
-/** Of a client that reads as well, the command says which of them it is. */
+/** For clients that also read, the command tells reads from writes. */
 const reading = /^(Receive|Get|List|Describe|Delete)\w*Command$/;
 
 export const awaitedQueue: Rule = {
@@ -57,7 +57,7 @@ export const awaitedQueue: Rule = {
   },
 };
 
-/** The `await` that waits for a call, also with others at once. */
+/** Returns the `await` of a call, also within a Promise.all. */
 function waitOf({ parent }: Node): Node | undefined {
   if (parent?.type === 'AwaitExpression') return parent;
   const all = parent?.type === 'ArrayExpression' ? parent.parent : undefined;
@@ -66,7 +66,7 @@ function waitOf({ parent }: Node): Node | undefined {
   return isAll && all?.parent?.type === 'AwaitExpression' ? all.parent : undefined;
 }
 
-/** `const added = queue.add(…); await added;` */
+/** Finds `const added = queue.add(…); await added;`. */
 function waitOfName(file: SourceFile, { parent, end }: Node): Node | undefined {
   const id = parent?.type === 'VariableDeclarator' ? at(parent, 'id') : undefined;
   const binding = id?.type === 'Identifier' ? file.scopes.find(nameOf(id)!, id) : undefined;
@@ -91,7 +91,7 @@ function reads(call: Node): boolean {
   return reading.test(nameOf(name) ?? '');
 }
 
-/** A job whose id goes into the response has to be there first. */
+/** True if the result is used: a job whose id is part of the response has to be stored first. */
 function isUsed(parent: Node | undefined): boolean {
   return parent?.type !== 'ExpressionStatement';
 }

@@ -14,7 +14,7 @@ import type { Code } from '../syntax/files.ts';
 import type { Modules } from '../syntax/modules.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { jsonCacheEdits } from './json-cache-edits.ts';
-import { ofOneCaller } from './caller/of-one-caller.ts';
+import { callerDependence } from './caller/caller-dependence.ts';
 import type { Rule, Sighting } from './rule.ts';
 
 const interceptor = /^@nestjs\/(cache-manager|common)\.CacheInterceptor$/;
@@ -22,8 +22,8 @@ const reading = /^(get|hget|fetch|getItem)$/i;
 const writing = /^(set|setex|psetex|put|hset|setItem)$/i;
 const how =
   'One miss for all callers: JsonCache of @redline/response-cache, or @JsonCache() of @redline/nest, which also sends a hit as the text it is.';
-/** Here the code has a key of its own, which a cache of whole responses would not know. */
-const howByKey =
+/** The code builds its own key, which a cache of whole responses would not know. */
+const adviceForOwnKey =
   'One miss for all callers of a key: answer(key, compute) of JsonCache, of @redline/response-cache, or keep the promise of what is being computed until it is stored.';
 
 export const cacheWithoutSingleFlight: Rule = {
@@ -40,10 +40,10 @@ function* interceptors(app: App): Generator<Sighting> {
     [...interceptorsIn(file, app.modules)].map((node) => ({
       file,
       node,
-      caller: ofOneCaller(app, { file, node }),
+      caller: callerDependence(app, { file, node }),
     })),
   );
-  // It is one change for all of them, shown at the first; none where one of them keeps what is of one caller.
+  // One change covers all of them, and is shown at the first; omitted if one of them caches data of a single caller.
   const isForAll = places.every(({ caller }) => caller === undefined);
   const edits = isForAll ? jsonCacheEdits(app) : undefined;
   for (const [index, { file, node, caller }] of places.entries()) {
@@ -53,14 +53,14 @@ function* interceptors(app: App): Generator<Sighting> {
       end: node.end,
       sure: 'certain',
       why: 'CacheInterceptor shares no miss: all that arrive before the first is stored compute it; and what it keeps as text is parsed and serialised for each hit.',
-      how: caller === undefined ? how : howOfOne(caller),
+      how: caller === undefined ? how : adviceForOneCaller(caller),
       ...(index > 0 || edits === undefined ? {} : { edits }),
       seen: { packages: ['@nestjs/cache-manager', 'cache-manager', 'keyv', '@keyv'] },
     };
   }
 }
 
-function howOfOne(caller: string): string {
+function adviceForOneCaller(caller: string): string {
   return `Its response may be of one caller (${caller}), and CacheInterceptor keys it by its URL. @JsonCache() of @redline/nest keeps it for each caller where its identify names the caller, or for all with identify: 'public': decide which.`;
 }
 
@@ -82,14 +82,14 @@ function* misses({ sources, requests }: App): Generator<Sighting> {
         end: found.get.end,
         sure: 'likely',
         why: `Between this miss and ${file.textOf(at(found.set, 'callee')!)} below, every other request for the key computes the value as well.`,
-        how: howByKey,
+        how: adviceForOwnKey,
         seen: { calls: ['get'] },
       };
     }
   }
 }
 
-/** Where CacheInterceptor, or a class that extends it, is put to use. */
+/** Finds uses of CacheInterceptor, or of a class that extends it. */
 function* interceptorsIn(file: SourceFile, modules: Modules): Generator<Node> {
   const isInterceptor = (node: Node | undefined): boolean =>
     node !== undefined && isCacheInterceptor({ file, node }, modules);
@@ -118,7 +118,7 @@ function isCacheInterceptor(named: Code, modules: Modules): boolean {
   );
 }
 
-/** `cache.get(key).then((hit) => … load().then((value) => cache.set(key, value)))`. */
+/** Finds `cache.get(key).then((hit) => … load().then((value) => cache.set(key, value)))`. */
 function missInChain(file: SourceFile, body: Node, fn: Node): { get: Node; set: Node } | undefined {
   for (const get of withinFunction(body)) {
     const method = methodOf(get);
@@ -133,7 +133,7 @@ function missInChain(file: SourceFile, body: Node, fn: Node): { get: Node; set: 
         other !== undefined &&
         writing.test(other.name) &&
         file.textOf(other.object) === file.textOf(method.object) &&
-        // What it stores is there only after another wait.
+        // The stored value is only available after another wait.
         (enclosingFunction(each) !== callback || awaitsBefore(callback, each))
       );
     });
@@ -148,7 +148,9 @@ function awaitsBefore(fn: Node, set: Node): boolean {
   );
 }
 
-/** `await cache.get(key)` … `await something` … `await cache.set(key, …)`, of one object, and no promise kept meanwhile. */
+/**
+ * Finds `await cache.get(key)` … `await something` … `await cache.set(key, …)` on one object, without keeping a promise in between.
+ */
 function missIn(file: SourceFile, body: Node, fn: Node): { get: Node; set: Node } | undefined {
   const calls: { call: Node; object: string; name: string }[] = [];
   for (const each of withinFunction(body)) {
@@ -162,7 +164,7 @@ function missIn(file: SourceFile, body: Node, fn: Node): { get: Node; set: Node 
       (each) => each.object === object && writing.test(each.name) && each.call.start > get.end,
     )?.call;
     if (set === undefined || !sameKey(file, get, set)) continue;
-    // Something is waited for in between: what the cache is there for.
+    // The await in between is the work that the cache is meant to save.
     const awaited = [...withinFunction(body)].some(
       (each) =>
         each.type === 'AwaitExpression' &&
@@ -181,7 +183,7 @@ function sameKey(file: SourceFile, get: Node, set: Node): boolean {
   return one !== undefined && other !== undefined && file.textOf(one) === file.textOf(other);
 }
 
-/** Somebody who locks, or keeps what is in flight, has thought of it. */
+/** True for code that already locks, or keeps what is in flight. */
 function locks(file: SourceFile, body: Node): boolean {
   return (
     /\b(lock|mutex|semaphore|in-?flight|pending|single-?flight|dedupe|coalesce)/i.test(
@@ -192,7 +194,7 @@ function locks(file: SourceFile, body: Node): boolean {
   );
 }
 
-/** It looks into a Map of its file, and puts something there: what is running. */
+/** True if it reads a Map of its file and stores something in it: the running computation. */
 function keepsPromise(file: SourceFile, body: Node): boolean {
   const calls = [...withinFunction(body)].flatMap((each) => {
     const method = methodOf(each);

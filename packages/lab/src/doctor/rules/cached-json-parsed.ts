@@ -13,7 +13,7 @@ import type { Code } from '../syntax/files.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
-const mostCallers = 4;
+const maxCallerDepth = 4;
 
 const stores =
   /^(ioredis(\.Redis|\.Cluster)?|iovalkey(\.Redis)?|redis\.(createClient|createCluster|RedisClientType|RedisClusterType)|keyv(\.Keyv)?)\(\)(\.(connect|on|once)\(\))*$/;
@@ -32,7 +32,7 @@ export const cachedJsonParsed: Rule = {
         const store = given && readFrom(file, given);
         const origin = store && modules.originOf({ file, node: methodOf(store)!.object });
         if (reach === undefined || origin === undefined || !stores.test(origin)) continue;
-        if (!isSent(app, { file, node: call }, mostCallers)) continue;
+        if (!isSent(app, { file, node: call }, maxCallerDepth)) continue;
         yield {
           file,
           start: call.start,
@@ -47,7 +47,7 @@ export const cachedJsonParsed: Rule = {
   },
 };
 
-/** The `get` a value was read with: `await redis.get(key)`, also through a constant. */
+/** Finds the `get` that read a value: `await redis.get(key)`, also through a constant. */
 function readFrom(file: SourceFile, given: Node): Node | undefined {
   const value = bare(given);
   if (value?.type === 'AwaitExpression') return readFrom(file, at(value, 'argument')!);
@@ -61,7 +61,7 @@ function readFrom(file: SourceFile, given: Node): Node | undefined {
     : undefined;
 }
 
-/** Returned by a handler or handed to what sends a response, with nothing of it read. */
+/** True if a handler returns it, or passes it to a method that sends a response, without reading any of it. */
 function isSent(app: App, { file, node }: Code, steps: number): boolean {
   const value = whole(node);
   const { parent } = value;
@@ -70,7 +70,7 @@ function isSent(app: App, { file, node }: Code, steps: number): boolean {
   }
   if (isCall(parent) && argumentsOf(parent).includes(value)) return sends(parent);
   if (parent?.type === 'AssignmentExpression') {
-    // The body of Koa.
+    // The response body in Koa.
     return nameOf(at(at(parent, 'left'), 'property')) === 'body';
   }
   if (parent?.type !== 'VariableDeclarator') return false;
@@ -91,7 +91,10 @@ function isSent(app: App, { file, node }: Code, steps: number): boolean {
   );
 }
 
-/** Frameworks send what a handler returns; what another function returns is sent where all its callers do so. */
+/**
+ * True if the result is sent: frameworks send the return value of a handler; that of another function is sent if all its callers
+ * send it.
+ */
 function isSentByCallers(app: App, fn: Node | undefined, steps: number): boolean {
   if (fn === undefined || steps === 0) return false;
   if (app.requests.isEntry(fn)) return true;
@@ -108,7 +111,7 @@ function sends(call: Node): boolean {
   return /^(json|send|jsonp)$/.test(methodOf(call)?.name ?? '');
 }
 
-/** The expression that has a value as one of its outcomes: `await x`, `hit ? x : undefined`. */
+/** Returns the outermost expression that can evaluate to a value: `await x`, `hit ? x : undefined`. */
 function whole(node: Node): Node {
   let value = node;
   for (

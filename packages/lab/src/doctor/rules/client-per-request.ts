@@ -12,10 +12,10 @@ import {
   within,
 } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
-import { doneOnce } from './done-once.ts';
+import { memoisationOf } from './memoisation.ts';
 import type { Rule } from './rule.ts';
 
-/** What opens connections, by origin, and what it is. */
+/** Constructors that open connections, by origin, with a description. */
 const clients: readonly [origin: RegExp, what: string][] = [
   [/^(@prisma\/client|\.prisma\/client)\.PrismaClient$/, 'a PrismaClient'],
   [
@@ -34,9 +34,10 @@ const clients: readonly [origin: RegExp, what: string][] = [
   [/^(typeorm\.DataSource|knex|knex\.knex|sequelize\.Sequelize)$/, 'a database pool'],
 ];
 
-/** What is compiled, and costs far more than what it is used for. */
+/** Compiled objects, whose compilation costs far more than their use. */
 const compilers: readonly [origin: RegExp, what: string][] = [
   [/^ajv(\/dist\/\w+)?$/, 'an Ajv instance'],
+  [/^ajv(\/dist\/\w+)?\(\)\.compile(Async)?$/, 'a compiled schema'],
   [
     /^(handlebars|ejs|pug|nunjucks|mustache|lodash\.template|lodash|underscore|dot)\.(compile|compileFile|template)$/,
     'a compiled template',
@@ -55,7 +56,11 @@ export const clientPerRequest: Rule = {
         const what = opened ?? compilers.find(([pattern]) => pattern.test(origin))?.[1];
         if (what === undefined || (origin === 'pg' && call.type !== 'NewExpression')) continue;
         const reach = app.requests.reachOf(call);
-        if (reach === undefined || doneOnce(file, call) !== undefined) continue;
+        if (reach === undefined || memoisationOf(file, call) !== undefined) continue;
+        // An instance created per request is a finding itself, which includes whatever it compiles.
+        const owner = origin.includes('().compile') ? methodOf(call)?.object : undefined;
+        const made = owner && app.modules.valueOf({ file, node: owner });
+        if (made !== undefined && app.requests.reachOf(made.node) !== undefined) continue;
         const edits = hoisted(file, call);
         yield {
           file,
@@ -75,7 +80,7 @@ export const clientPerRequest: Rule = {
   },
 };
 
-/** `const client = new Client();` in front of the function; undefined where it needs something of the request, or is closed. */
+/** Moves `const client = new Client();` in front of the function; undefined if it depends on the request, or is closed. */
 function hoisted(file: SourceFile, call: Node): Edit[] | undefined {
   const declarator = bare(call.parent);
   if (declarator?.type !== 'VariableDeclarator' || declarator.parent?.['kind'] !== 'const')
@@ -93,7 +98,7 @@ function hoisted(file: SourceFile, call: Node): Edit[] | undefined {
       if (binding !== undefined && !file.scopes.isOfFile(binding)) return undefined;
     }
   }
-  // Closed at the end of the request, it must not be used again.
+  // A client that is closed at the end of the request cannot be reused.
   for (const each of file.calls()) {
     const method = methodOf(each);
     const closes = /^(\$disconnect|disconnect|end|close|quit|release|destroy|unref)$/.test(

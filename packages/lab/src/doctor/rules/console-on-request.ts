@@ -12,7 +12,7 @@ export const consoleOnRequest: Rule = {
         const name = /^console\.(log|info|debug|table|dir)(\.bind\(\))?$/.exec(origin)?.[1];
         if (name === undefined || runsOnFailure(call)) continue;
         const reach = requests.reachOf(call);
-        // What is said of failures only, or on demand, costs nothing while all is well.
+        // Output on failures only, or on demand, costs nothing in normal operation.
         const fn = enclosingFunction(call);
         const condition = around(
           call,

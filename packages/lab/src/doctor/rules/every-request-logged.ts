@@ -1,7 +1,7 @@
 import { argumentsOf, at, bare, propertyOf } from '../syntax/node.ts';
 import type { Rule } from './rule.ts';
 
-/** What writes a line for each request, and the options that say which. */
+/** Modules that write a line for each request, and the options that select requests. */
 const loggers =
   /^(nestjs-pino\.LoggerModule\.forRoot|@redline\/nest\.LoggerModule\.forRoot|pino-http(\.pinoHttp)?)$/;
 const choosing = ['autoLogging', 'customLogLevel', 'useLevel', 'level', 'requests', 'only'];

@@ -3,8 +3,8 @@ import { at, type Node, stringOf } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 
 /**
- * The edit that makes a name of a module known in a file, in the way the file imports others; none where it is known already,
- * undefined where the name stands for something else.
+ * Returns the edit that imports a name in the file's own style; empty if it is already imported, undefined if the name is already
+ * in use.
  */
 export function insertImport(file: SourceFile, name: string, module: string): Edit[] | undefined {
   const known = file.scopes.ofFile.get(name);
@@ -24,7 +24,7 @@ export function insertImport(file: SourceFile, name: string, module: string): Ed
   return [{ file, start: offset, end: offset, text: line }];
 }
 
-/** Before the first statement, after what must come first: a `#!` line, directives, comments at the head. */
+/** Returns the offset before the first statement, after a `#!` line, directives and header comments, which must come first. */
 function placeFor(file: SourceFile, imports: readonly Node[]): number {
   const statements = file.program['body'] as Node[];
   const first =

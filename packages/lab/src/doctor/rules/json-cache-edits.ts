@@ -1,7 +1,7 @@
 import type { App } from '../app/app.ts';
 import type { Edit } from '../edits.ts';
 import type { Code } from '../syntax/files.ts';
-import { returnedBy } from '../syntax/modules.ts';
+import { returnedBy } from '../syntax/returned-by.ts';
 import {
   argumentsOf,
   at,
@@ -27,8 +27,8 @@ const understood = new Set(['stores', 'ttl', 'isGlobal']);
 const ioredis = /^(ioredis|iovalkey)(\.Redis)?\(\)$/;
 
 /**
- * CacheInterceptor as JsonCache, with its module, everywhere in the app at once: what is left of the one would miss its
- * provider. Undefined where the app uses more of cache-manager than that, or where its store or its ttl cannot be seen.
+ * Replaces CacheInterceptor with JsonCache, including its module, everywhere in the app at once: any remaining use would miss its
+ * provider. Undefined if the app uses more of cache-manager, or if its store or its ttl cannot be determined.
  */
 export function jsonCacheEdits(app: App): Edit[] | undefined {
   const imports = app.sources.flatMap((file) =>
@@ -60,7 +60,7 @@ export function jsonCacheEdits(app: App): Edit[] | undefined {
   return edits;
 }
 
-/** What `CacheModule.register()` is called with, where it is called. */
+/** Finds the calls of `CacheModule.register()`. */
 function registrationsIn(file: SourceFile): Code[] {
   return file
     .all('CallExpression')
@@ -70,7 +70,7 @@ function registrationsIn(file: SourceFile): Code[] {
 
 interface Defined {
   edits: Edit[];
-  /** What the file imports for it. */
+  /** Names that the file has to import for it. */
   names: string[];
   hasTtl: boolean;
 }
@@ -111,7 +111,7 @@ function moduleEdits(app: App, { file, node: call }: Code): Defined | undefined 
   return made(`JsonCacheModule.forRoot(${inner})`, [hoisted], ['redisStore']);
 }
 
-/** A function of the app that makes a client only where there is one to make. */
+/** True for a function of the app that may return undefined instead of a client. */
 function mayBeMissing({ modules }: App, { file, node }: Code): boolean {
   const callee = isCall(node) ? at(node, 'callee') : undefined;
   const own = callee && modules.functionOf({ file, node: callee });
@@ -121,7 +121,7 @@ function mayBeMissing({ modules }: App, { file, node }: Code): boolean {
   return texts.some((each) => /\bundefined\b/.test(own.file.textOf(each)));
 }
 
-/** The routes of a file; undefined where it uses something that has no counterpart. */
+/** Returns the edits for the routes of a file; undefined if it uses something without a counterpart. */
 function routeEdits(file: SourceFile, declaration: Node, hasTtl: boolean): Edit[] | undefined {
   const edits: Edit[] = [];
   for (const specifier of listAt(declaration, 'specifiers')) {
@@ -139,7 +139,7 @@ function routeEdits(file: SourceFile, declaration: Node, hasTtl: boolean): Edit[
   return edits;
 }
 
-/** `@UseInterceptors(CacheInterceptor)` with its `@CacheTTL(n)`. */
+/** Replaces `@UseInterceptors(CacheInterceptor)` and its `@CacheTTL(n)`. */
 function decoratorEdit(
   file: SourceFile,
   use: Node,
@@ -162,7 +162,7 @@ function decoratorEdit(
     return { file, start: decorator.start, end: decorator.end + space, text: '' };
   }
   const isAlone = argumentsOf(call).length === 1;
-  // Without any, cache-manager keeps it until it is deleted, and JsonCache for some seconds.
+  // Without a ttl, cache-manager keeps a value until it is deleted, and JsonCache for some seconds.
   if (!isAlone || nameOf(at(call, 'callee')) !== 'UseInterceptors' || (!ttl && !hasTtl))
     return undefined;
   const policy = ttl === undefined ? '' : `{ ttl: ${file.textOf(ttl)} }`;

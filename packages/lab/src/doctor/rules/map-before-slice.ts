@@ -47,7 +47,7 @@ export const mapBeforeSlice: Rule = {
   },
 };
 
-/** What is sliced, also through a constant that is only sliced once. */
+/** Returns the sliced expression, also through a constant that is only sliced once. */
 function listOf(file: SourceFile, object: Node): Node | undefined {
   if (object.type !== 'Identifier') return object;
   const binding = file.scopes.find(nameOf(object)!, object);
@@ -59,7 +59,7 @@ function listOf(file: SourceFile, object: Node): Node | undefined {
   return uses.length === 1 ? bare(at(binding.node, 'init')) : undefined;
 }
 
-/** It does not ask for the index, or for the array. */
+/** True if it uses neither the index nor the array. */
 function looksAtOneOnly(fn: Node): boolean {
   return (
     listAt(fn, 'params').length === 1 &&
@@ -67,7 +67,7 @@ function looksAtOneOnly(fn: Node): boolean {
   );
 }
 
-/** Whether it may change something that is not its own. */
+/** True if it may have side effects. */
 function hasEffects(file: SourceFile, callback: Node): boolean {
   return [...within(callback)].some((each) => {
     if (/^(Await|Yield|Update)Expression$/.test(each.type) || each['operator'] === 'delete')

@@ -17,7 +17,7 @@ export const nestOnExpress: Rule = {
         const [module, second] = argumentsOf(call);
         const given = second && app.modules.valueOf({ file, node: second });
         const isAdapter = second !== undefined && given?.node.type !== 'ObjectExpression';
-        // Another adapter, or something that may be one.
+        // Another adapter, or an expression that may be one.
         if (module === undefined || isAdapter) continue;
         const reasons = tiesToExpress(app);
         const edits = reasons.length === 0 ? adapterEdits(app, file, call) : undefined;
@@ -51,11 +51,11 @@ export const nestOnExpress: Rule = {
 };
 
 const isApp = /^@nestjs\/(core\.NestFactory\.create|platform-express\.NestExpressApplication)\(\)$/;
-/** Methods of the app that are Express's. */
+/** Methods of the app that only Express has. */
 const ofExpress =
   /^(use|set|enable|disable|engine|setLocal|useStaticAssets|setBaseViewsDir|setViewEngine|useBodyParser)$/;
 
-/** What of the code only works on Express. */
+/** Lists code that only works on Express. */
 function tiesToExpress({ sources, modules }: App): string[] {
   const found = new Set<string>();
   for (const file of sources) {
@@ -70,7 +70,7 @@ function tiesToExpress({ sources, modules }: App): string[] {
       if (source === '@nestjs/platform-express') {
         for (const specifier of listAt(each, 'specifiers')) {
           const name = nameOf(at(specifier, 'imported')) ?? source;
-          // The type of the app alone changes nothing that runs.
+          // The app's type alone has no effect at run time.
           if (name !== 'NestExpressApplication') found.add(name);
         }
       }
@@ -87,11 +87,11 @@ function tiesToExpress({ sources, modules }: App): string[] {
 
 function adapterEdits(app: App, file: SourceFile, call: Node): Edit[] | undefined {
   const [module] = argumentsOf(call) as [Node];
-  // The type of the app would be that of Express.
+  // The app's type would still be that of Express.
   if (!app.dependencies.has('@nestjs/platform-fastify') || at(call, 'typeArguments'))
     return undefined;
   const added = insertImport(file, 'FastifyAdapter', '@nestjs/platform-fastify');
-  // nestjs-pino would log no request any more.
+  // nestjs-pino would no longer log any request.
   const routes = pinoWithoutRoutes(app).map((each) => routesEdit(app, each));
   if (routes.includes(undefined)) return undefined;
   return (

@@ -5,7 +5,7 @@ import { argumentsOf, at, type Node, propertyOf, stringOf } from '../syntax/node
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
-/** What makes a server on Node's own HTTP, and the framework's name. */
+/** Functions that create a server on Node's own HTTP, with the framework's name. */
 const servers: readonly [origin: RegExp, name: string][] = [
   [/^@nestjs\/core\.NestFactory\.create$/, 'Nest'],
   [/^(express|express\.express)$/, 'Express'],
@@ -18,7 +18,7 @@ const servers: readonly [origin: RegExp, name: string][] = [
   [/^(@hapi\/hapi|@hapi\/hapi\.Hapi)\.server$/, 'hapi'],
   [/^http\.(createServer|Server)$/, 'This server'],
 ];
-/** Servers made in a package, by what package.json depends on and the command that starts them. */
+/** Servers created in a package, by the dependency in package.json and the command that starts them. */
 const built: readonly { dependency: string; start: RegExp; name: string; always?: true }[] = [
   { dependency: 'fastify-cli', start: /\bfastify\s+start\b/, name: 'Fastify' },
   { dependency: 'moleculer-web', start: /\bmoleculer-runner\b/, name: 'Moleculer' },
@@ -26,14 +26,14 @@ const built: readonly { dependency: string; start: RegExp; name: string; always?
   { dependency: 'nitro', start: /\.output\/server\/index\.mjs/, name: 'Nitro' },
   { dependency: 'nuxt', start: /\.output\/server\/index\.mjs/, name: 'Nitro, below Nuxt,' },
   { dependency: 'next', start: /\bnext\s+start\b/, name: 'Next' },
-  // Nothing else is these adapters' purpose, and the templates have no script that starts what they build.
+  // These adapters serve no other purpose, and their templates have no script that starts the build output.
   { dependency: '@astrojs/node', start: /dist\/server\/entry\.mjs/, name: 'Astro', always: true },
   { dependency: '@sveltejs/adapter-node', start: /\bbuild\b/, name: 'SvelteKit', always: true },
 ];
 const engine = '@redline/http';
-/** `npm start`, `pnpm run serve`. */
+/** Matches `npm start`, `pnpm run serve`. */
 const runScript = /\b(?:npm|pnpm|yarn|bun)\s+(?:run(?:-script)?\s+)?([\w:.-]+)/g;
-/** `node` in a script, and what comes before it. */
+/** Matches `node` in a script, and the text in front of it. */
 const nodeInScript = /(^|\s)node(?=\s+[^&|;\s])/;
 
 export const nodeHttp: Rule = {
@@ -78,7 +78,7 @@ export const nodeHttp: Rule = {
   },
 };
 
-/** Where package.json names what makes the server. */
+/** Finds a server that package.json reveals. */
 function builtServer(
   app: App,
 ): { file: SourceFile; start: number; end: number; name: string } | undefined {
@@ -101,7 +101,7 @@ function builtServer(
   return { file: packageJson, start: place.start, end: place.end, name: found.name };
 }
 
-/** Whether the command that starts the app, or its code, puts the engine below it. */
+/** True if the command that starts the app, or its code, loads the engine. */
 function hasEngine(app: App): boolean {
   if (startTexts(app).some((each) => each.includes(engine))) return true;
   const { sources, modules } = app;
@@ -121,7 +121,7 @@ function hasEngine(app: App): boolean {
   );
 }
 
-/** The command with the scripts that it runs; every script where no command is known. */
+/** Returns the command with the scripts that it runs; all scripts if no command is known. */
 function startTexts({ start, project }: App): string[] {
   const scripts = project?.scripts ?? {};
   if (start === undefined) return Object.values(scripts);
@@ -141,7 +141,7 @@ function requires(file: SourceFile): (string | undefined)[] {
     .map((each) => stringOf(argumentsOf(each)[0]));
 }
 
-/** The engine leaves TLS to Node. */
+/** True for TLS, which the engine leaves to Node. */
 function isEncrypted(call: Node): boolean {
   return argumentsOf(call).some((each) =>
     ['https', 'httpsOptions', 'http2', 'serverFactory'].some(
@@ -150,7 +150,7 @@ function isEncrypted(call: Node): boolean {
   );
 }
 
-/** The start script with the engine imported first. */
+/** Adds the import of the engine to the start script. */
 function scriptEdit({ packageJson, project, start }: App): Edit[] | undefined {
   const name = ['start:prod', 'start', 'serve'].find(
     (each) => project?.scripts[each] !== undefined,
@@ -158,7 +158,7 @@ function scriptEdit({ packageJson, project, start }: App): Edit[] | undefined {
   const script = name === undefined ? undefined : jsonAt(packageJson, 'scripts', name);
   const text = stringOf(script);
   if (packageJson === undefined || script === undefined || text === undefined) return undefined;
-  // The command that was given may be another than the one the script starts.
+  // The given command may differ from the one in the script.
   const isStarted = start?.words.every((word) => text.includes(word)) ?? true;
   if (!isStarted || text.includes(engine) || !nodeInScript.test(text)) return undefined;
   const changed = text.replace(nodeInScript, '$1node --import @redline/http/register');

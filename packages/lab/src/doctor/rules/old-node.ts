@@ -1,8 +1,9 @@
 import { jsonAt } from '../app/read-app.ts';
 import { stringOf } from '../syntax/node.ts';
+import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule, Sighting } from './rule.ts';
 
-/** Names of the lines that are maintained no more, as `lts/hydrogen`. */
+/** Code names of the lines that are no longer maintained, as in `lts/hydrogen`. */
 const oldLines: Readonly<Record<string, string>> = {
   argon: '4',
   boron: '6',
@@ -14,7 +15,7 @@ const oldLines: Readonly<Record<string, string>> = {
   hydrogen: '18',
   iron: '20',
 };
-/** What is older gets no security fixes any more, and has the slower V8. */
+/** Older versions no longer get security fixes, and have the slower V8. */
 const oldestMaintained = 22;
 const current = 24;
 
@@ -27,6 +28,7 @@ export const oldNode: Rule = {
         file.name === 'Dockerfile' ? inDockerfile(file.text) : inVersionFile(file.name, file.text);
       if (found !== undefined) yield sighting(file, found);
     }
+    yield* ofEngines(packageJson);
     const pinned = jsonAt(packageJson, 'volta', 'node');
     const text = stringOf(pinned);
     if (packageJson === undefined || pinned === undefined || text === undefined) return;
@@ -41,7 +43,7 @@ export const oldNode: Rule = {
 interface Pinned {
   start: number;
   version: string;
-  /** What stands in the file, where that is a name of it. */
+  /** Text in the file, if it is a code name. */
   written?: string;
 }
 
@@ -62,7 +64,45 @@ function isOld({ version }: Pinned): boolean {
   return Number.parseInt(version, 10) < oldestMaintained;
 }
 
+/** Checks `engines`: hosts choose a version by `"node": "16.x"`. A range without an upper bound allows the newest. */
+function* ofEngines(packageJson: SourceFile | undefined): Generator<Sighting> {
+  const range = jsonAt(packageJson, 'engines', 'node');
+  const text = stringOf(range);
+  if (packageJson === undefined || range === undefined || text === undefined) return;
+  const only = /^\s*[=v^~]*\s*(\d+)(?:\.(?:\d+|[x*]))*\s*$/d.exec(text);
+  const below = /<\s*(\d+)(?:\.0)*(?:-0)?\s*$/d.exec(text);
+  const highest = only === null ? Number(below?.[1]) - 1 : Number(only[1]);
+  if (text.includes('||') || !(highest < oldestMaintained)) return;
+  const { edits: _, ...found } = sighting(packageJson, {
+    start: range.start + 1,
+    version: String(highest),
+    written: text,
+  });
+  const [major] = only?.indices?.[1] ?? [];
+  yield {
+    ...found,
+    ...(major === undefined
+      ? {}
+      : {
+          edits: [
+            {
+              file: packageJson,
+              start: range.start,
+              end: range.end,
+              text: JSON.stringify(`${current}.x`),
+            },
+          ],
+        }),
+  };
+}
+
 function inVersionFile(name: string, text: string): Pinned | undefined {
+  if (name === '.tool-versions') {
+    const line = /^\s*node(?:js)?\s+(\d+(?:\.\d+)*)/dm.exec(text);
+    const asked =
+      line?.[1] === undefined ? undefined : { start: line.indices![1]![0], version: line[1] };
+    return asked && isOld(asked) ? asked : undefined;
+  }
   if (name !== '.nvmrc' && name !== '.node-version') return undefined;
   const line = /^\s*(lts\/(\w+))\s*$/d.exec(text);
   const version = oldLines[line?.[2] ?? ''];
@@ -73,7 +113,9 @@ function inVersionFile(name: string, text: string): Pinned | undefined {
   return pinned && isOld(pinned) ? pinned : undefined;
 }
 
-/** The last stage is what runs: its image, or that of the stage it begins with. */
+/**
+ * Finds the version in a Dockerfile. The last stage is the one that runs: its image counts, or that of the stage it is based on.
+ */
 function inDockerfile(text: string): Pinned | undefined {
   const stages = [...text.matchAll(/^FROM\s+(?:--\S+\s+)?(\S+)(?:\s+AS\s+(\S+))?/dgim)];
   let stage = stages.at(-1);
@@ -93,7 +135,7 @@ function inDockerfile(text: string): Pinned | undefined {
   return pinned && isOld(pinned) ? pinned : undefined;
 }
 
-/** `ARG NODE_VERSION=18`, as it is without --build-arg. */
+/** Reads the default of `ARG NODE_VERSION=18`, used without --build-arg. */
 function argumentIn(text: string, name: string): Pinned | undefined {
   const found = new RegExp(`^ARG\\s+${name}=["']?(\\d+(?:\\.\\d+)*)`, 'dim').exec(text);
   return found?.[1] === undefined ? undefined : { start: found.indices![1]![0], version: found[1] };

@@ -3,11 +3,11 @@ import type { Edit } from '../edits.ts';
 import { argumentsOf, at, isWrittenOut, propertyOf } from '../syntax/node.ts';
 import type { Code } from '../syntax/files.ts';
 
-/** From here on the default route of nestjs-pino matches nothing on Fastify. */
+/** First version of Nest in which the default route of nestjs-pino matches nothing on Fastify. */
 const fromNest = 12;
 const setUp = /^nestjs-pino\.LoggerModule\.forRoot(Async)?$/;
 
-/** Where nestjs-pino is set up without routes of its own; nothing where its default matches on Fastify too. */
+/** Finds calls that set up nestjs-pino without explicit routes; none if its default matches on Fastify too. */
 export function pinoWithoutRoutes({ sources, modules, majorOf }: App): Code[] {
   if ((majorOf('@nestjs/core') ?? 0) < fromNest) return [];
   return sources.flatMap((file) =>
@@ -19,7 +19,7 @@ export function pinoWithoutRoutes({ sources, modules, majorOf }: App): Code[] {
   );
 }
 
-/** The edit that names all routes; undefined where the options are not written out, or are made by a factory. */
+/** Returns the edit that names all routes; undefined if the options are not a plain literal, or come from a factory. */
 export function routesEdit({ modules }: App, { file, node: call }: Code): Edit | undefined {
   const [options] = argumentsOf(call);
   const origin = modules.originOf({ file, node: at(call, 'callee')! }) ?? '';

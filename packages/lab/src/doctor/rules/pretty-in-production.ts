@@ -12,8 +12,8 @@ import {
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { Rule } from './rule.ts';
 
-/** What takes pino's options, its plugins and frameworks included. */
-const takers =
+/** Functions that take pino's options, including its plugins and frameworks. */
+const optionReceivers =
   /^(pino|pino\.pino|pino-http|fastify|fastify\.fastify|pino\.transport|nestjs-pino\.LoggerModule\.forRoot|@redline\/nest\.LoggerModule\.forRoot)$/;
 
 export const prettyInProduction: Rule = {
@@ -55,7 +55,7 @@ export const prettyInProduction: Rule = {
   },
 };
 
-/** Whoever asks for an environment, or names it, means it for development. */
+/** True if the code tests for an environment, or names one: the option is then meant for development. */
 function isChosen(node: Node): boolean {
   for (const above of ancestors(node)) {
     if (/^((Conditional|Logical)Expression|IfStatement|SwitchCase)$/.test(above.type)) return true;
@@ -65,14 +65,14 @@ function isChosen(node: Node): boolean {
   return false;
 }
 
-/** Whether it is part of what a logger is given, also through a constant. */
+/** True if it is part of a logger's options, also through a constant. */
 function isTaken(file: SourceFile, node: Node, modules: Modules): boolean {
   const above = around(
     node,
     ({ type }) => type === 'CallExpression' || type === 'VariableDeclarator',
   );
   if (above?.type === 'CallExpression')
-    return takers.test(modules.originOf({ file, node: at(above, 'callee')! }) ?? '');
+    return optionReceivers.test(modules.originOf({ file, node: at(above, 'callee')! }) ?? '');
   const id = at(above, 'id');
   const binding = id?.type === 'Identifier' ? file.scopes.find(nameOf(id)!, id) : undefined;
   if (binding === undefined) return false;

@@ -32,7 +32,7 @@ export const processPerRequest: Rule = {
   },
 };
 
-/** The same names from the package in place of Node's module. */
+/** Imports the same names from the package instead of Node's module. */
 function importEdits(file: SourceFile): Edit[] {
   return file
     .all('ImportDeclaration', 'CallExpression')

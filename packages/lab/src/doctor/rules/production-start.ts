@@ -1,6 +1,8 @@
 import { jsonAt } from '../app/read-app.ts';
+import type { TextFile } from '../app/app.ts';
+import { type Project, scriptOf } from '../../project/read-project.ts';
 import { stringOf } from '../syntax/node.ts';
-import type { Rule } from './rule.ts';
+import type { Rule, Sighting } from './rule.ts';
 
 const development = /(^|\s)(NODE_ENV=(?!production\b)\S+)/;
 const watching =
@@ -11,7 +13,10 @@ const compiling =
 export const productionStart: Rule = {
   id: 'production-start',
   title: 'a start script of a development server',
-  *look({ packageJson, project }) {
+  *look({ packageJson, project, texts }) {
+    for (const file of texts) {
+      if (file.name === 'Dockerfile') yield* inDockerfile(file, project);
+    }
     const name = ['start:prod', 'start', 'serve'].find(
       (each) => project?.scripts[each] !== undefined,
     );
@@ -55,3 +60,39 @@ export const productionStart: Rule = {
     }
   },
 };
+
+/** Checks the last `CMD` or `ENTRYPOINT`, in exec or in shell form. */
+function* inDockerfile(file: TextFile, project: Project | undefined): Generator<Sighting> {
+  const last = [
+    ...file.text.matchAll(/^[^\S\n]*(?:CMD|ENTRYPOINT)[^\S\n]+((?:[^\n\\]|\\[^]?)+)/gim),
+  ].at(-1);
+  if (last === undefined) return;
+  const command = wordsOf(last[1]!);
+  const script = project && scriptOf(command.split(/\s+/), project);
+  // Findings about a start script belong to package.json.
+  if (script !== undefined && /^(start:prod|start|serve)$/.test(script)) return;
+  const text = script === undefined ? command : project!.scripts[script]!;
+  const watcher = watching.exec(text)?.[2];
+  const compiler = compiling.exec(text)?.[2];
+  if (watcher === undefined && compiler === undefined) return;
+  const start = last.index + last[0].indexOf(last[1]!);
+  yield {
+    file,
+    start,
+    end: start + last[1]!.trimEnd().length,
+    sure: 'certain',
+    why:
+      watcher === undefined
+        ? `The image compiles the app each time it starts (${compiler}), and keeps the compiler in memory.`
+        : `The image runs ${watcher}, which is meant for development.`,
+    how: 'Build the app in an earlier stage, and start the result: CMD ["node", "dist/main.js"].',
+  };
+}
+
+function wordsOf(given: string): string {
+  try {
+    return (JSON.parse(given) as string[]).join(' ');
+  } catch {
+    return given.replaceAll(/\\\n\s*/g, ' ').trim();
+  }
+}

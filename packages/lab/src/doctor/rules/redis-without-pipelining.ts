@@ -31,12 +31,13 @@ export const redisWithoutPipelining: Rule = {
           .map((each) => bare(each))
           .find((each) => each?.type === 'ObjectExpression');
         if (propertyOf(options, 'enableAutoPipelining') !== undefined) continue;
-        // What is not written here may set it; a connection of BullMQ or a subscriber has no commands that travel together.
-        if (options !== undefined && !knowsAll(app, { file, node: options })) continue;
+        // Options from elsewhere may set it; the commands of a BullMQ connection or a subscriber are not sent together.
+        if (options !== undefined && !leavesAutoPipeliningUnset(app, { file, node: options }))
+          continue;
         const passed = args
           .map((each) => bare(each))
           .find((each) => each?.type === 'Identifier' && isOptions(each));
-        if (passed !== undefined && setsIt(app)) continue;
+        if (passed !== undefined && mentionsAutoPipelining(app)) continue;
         if (isLiteral(propertyOf(options, 'maxRetriesPerRequest'), null) || subscribes(file, call))
           continue;
         yield {
@@ -54,8 +55,8 @@ export const redisWithoutPipelining: Rule = {
   },
 };
 
-/** Whether every key of the options can be seen, those that are spread into them included, and none of them sets it. */
-function knowsAll({ modules }: App, { file, node }: Code): boolean {
+/** True if all keys of the options are visible, including spreads, and none of them sets it. */
+function leavesAutoPipeliningUnset({ modules }: App, { file, node }: Code): boolean {
   if (propertyOf(node, 'enableAutoPipelining') !== undefined) return false;
   return listAt(node, 'properties').every((each) => {
     if (each.type !== 'SpreadElement') return each['computed'] !== true;
@@ -70,8 +71,8 @@ function isOptions(node: Node): boolean {
   return /opt|conf|setting/i.test(nameOf(node) ?? '');
 }
 
-/** Somewhere it is set, and may well come to this client. */
-function setsIt({ sources }: App): boolean {
+/** True if the option is set anywhere: it may well apply to this client. */
+function mentionsAutoPipelining({ sources }: App): boolean {
   return sources.some(({ text }) => /\benableAutoPipelining\b/.test(text));
 }
 

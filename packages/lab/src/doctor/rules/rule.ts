@@ -4,30 +4,26 @@ import type { Preload } from '../../try/packages.ts';
 import type { Edit } from '../edits.ts';
 import type { Node } from '../syntax/node.ts';
 
-/** A place where a rule found what it looks for. */
+/** A place in the code that matches a rule. */
 export interface Sighting {
-  /** A file of the app, with its text. */
   file: { path: string; name: string; text: string };
-  /** From the first character of the file, the end not included. */
+  /** Offset in the file; the end is exclusive. */
   start: number;
   end: number;
   sure: Sure;
-  /** What it costs, in one sentence. */
+  /** The cost, in one sentence. */
   why: string;
-  /** What to do about it, in one sentence. */
+  /** The remedy, in one sentence. */
   how: string;
-  /** The change itself, where it can be written without knowing more than the code shows. */
+  /** The change itself, if the code shows enough to write it. */
   edits?: Edit[];
-  /** The package whose import before the app is the change, where the command decides that and no file does. */
+  /** Package to import before the app, if the change is made in the command and not in a file. */
   preload?: Preload['name'];
-  /** Where a profile shows it. */
+  /** Parts of a profile that show its cost. */
   seen?: Seen;
 }
 
-/**
- * The calls of these names in the function around the place, this function itself, or everything in these packages or modules
- * of Node.
- */
+/** Calls of these names in the surrounding function, this function itself, or everything in these packages or modules of Node. */
 export type Seen =
   | { calls: readonly string[] }
   | { itself: Node }
@@ -35,7 +31,7 @@ export type Seen =
 
 export interface Rule {
   id: string;
-  /** What was found, as a heading: no sentence. */
+  /** Short heading for the finding, not a sentence. */
   title: string;
   look(app: App): Iterable<Sighting>;
 }

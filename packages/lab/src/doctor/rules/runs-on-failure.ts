@@ -10,11 +10,11 @@ import {
   stringOf,
 } from '../syntax/node.ts';
 
-/** Whether a place is in a function that runs only where something went wrong. */
+/** True if a place is in a function that only runs after a failure. */
 export function runsOnFailure(node: Node): boolean {
   for (const fn of ancestors(node)) {
     if (!isFunction(fn)) continue;
-    // Express knows its error handlers by their four parameters.
+    // Express recognises error handlers by their four parameters.
     const [first = '', ...others] = listAt(fn, 'params').map((each) => nameOf(each) ?? '');
     if (others.length === 3 && /^_?(e|err|error|exception|ex)$/i.test(first)) return true;
     if (isHandedToFailure(fn)) return true;
@@ -25,7 +25,7 @@ export function runsOnFailure(node: Node): boolean {
   return false;
 }
 
-/** `promise.catch(fn)`, `promise.then(…, fn)`, `stream.on('error', fn)`, `app.setErrorHandler(fn)`. */
+/** Matches `promise.catch(fn)`, `promise.then(…, fn)`, `stream.on('error', fn)`, `app.setErrorHandler(fn)`. */
 function isHandedToFailure(fn: Node): boolean {
   const call = fn.parent;
   const method = methodOf(call);

@@ -11,10 +11,10 @@ import {
 } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import { insertImport } from './insert-import.ts';
-import { doneOnce } from './done-once.ts';
+import { memoisationOf } from './memoisation.ts';
 import type { Rule, Sighting } from './rule.ts';
 
-/** What blocks, by module. `randomBytes` and digests of a line take microseconds, and have no better form for that. */
+/** Blocking functions by module. `randomBytes` and digests of a line take microseconds, and have no better alternative for that. */
 const blocking: Readonly<Record<string, RegExp>> = {
   fs: /^(?!existsSync$)\w+Sync$/,
   'fs-extra': /^\w+Sync$/,
@@ -48,7 +48,8 @@ export const syncOnRequest: Rule = {
       for (const call of file.calls()) {
         const found = blockingCall(app, file, call);
         const reach = found && app.requests.reachOf(call);
-        if (found === undefined || reach === undefined || doneOnce(file, call) === 'once') continue;
+        if (found === undefined || reach === undefined || memoisationOf(file, call) === 'once')
+          continue;
         yield sightingOf({ app, file, call, ...found, reach });
       }
     }
@@ -87,8 +88,8 @@ function sightingOf({
   const isProcess = module === 'child_process' || module === '@redline/child-process';
   const what = words[module] ?? 'waits for the disk';
   const edits = asynchronous(app, file, call, module, name);
-  // Behind a memo it runs once a key, and how many keys there are the code does not say.
-  const isMemo = doneOnce(file, call) === 'a key';
+  // With a memo it runs once per key, and the code does not show the number of keys.
+  const isMemo = memoisationOf(file, call) === 'a key';
   return {
     file,
     start: call.start,
@@ -103,7 +104,7 @@ function sightingOf({
   };
 }
 
-/** `readFileSync(x)` as `await readFile(x)`, where the function around it can wait. */
+/** Rewrites `readFileSync(x)` as `await readFile(x)`, if the surrounding function can await. */
 function asynchronous(
   app: App,
   file: SourceFile,
@@ -143,7 +144,7 @@ function asynchronous(
   const given = argumentsOf(call);
   const start = given[0]?.start ?? call.end - 1;
   const text = `await ${target}(${file.text.slice(start, call.end)}`;
-  // `readFileSync(x).toString()` waits before it asks for more.
+  // `readFileSync(x).toString()` needs the awaited value in parentheses.
   const isPart =
     call.parent?.type === 'MemberExpression' || call.parent?.type === 'TaggedTemplateExpression';
   const written = isPart ? `(${text})` : text;

@@ -1,14 +1,15 @@
 import type { Edit } from '../edits.ts';
+import { identifiersIn } from '../syntax/identifiers-in.ts';
 import { at, listAt, nameOf, type Node, stringOf } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 
-/** What takes out the imports that nothing uses once the edits are made: strict compilers refuse them. */
+/** Returns the edits that remove imports left unused by the given edits: strict compilers reject them. */
 export function withoutUnusedImports(file: SourceFile, edits: readonly Edit[]): Edit[] {
-  const texts = edits.map(({ text }) => text).join('\n');
+  const written = identifiersIn(edits.map(({ text }) => text).join('\n'));
   const isLeft = (each: Node): boolean =>
     !edits.some(({ start, end }) => start <= each.start && each.end <= end);
   const isUsed = (name: string): boolean =>
-    new RegExp(`\\b${name}\\b`).test(texts) ||
+    written.has(name) ||
     file
       .all('Identifier')
       .some(

@@ -10,8 +10,8 @@ export interface Code {
   node: Node;
 }
 
-/** Files that re-export each other end here. */
-const mostSteps = 12;
+/** Limit for files that re-export each other. */
+const maxSteps = 12;
 const endings = [
   '',
   '.ts',
@@ -26,7 +26,7 @@ const endings = [
   '/index.js',
 ];
 
-/** Which file of an app a specifier names, and what that file exports. */
+/** Resolves the specifiers of an app to its files, and their exports. */
 export class Files {
   readonly #files: ReadonlyMap<string, SourceFile>;
   readonly #exports = new Map<SourceFile, Map<string, Node>>();
@@ -35,11 +35,11 @@ export class Files {
     this.#files = files;
   }
 
-  /** The file of the app that a relative specifier names. */
+  /** Returns the app's file for a relative specifier. */
   fileOf(from: SourceFile, specifier: string | undefined): SourceFile | undefined {
     if (specifier === undefined || !/^\.{0,2}\//.test(specifier)) return undefined;
     const path = join(dirname(from.path), specifier);
-    // TypeScript writes the name of the file that will be.
+    // TypeScript specifiers name the output file.
     const stem = path.replace(/\.([mc]?)js$/, '.$1ts');
     for (const each of [stem, ...endings.map((ending) => path + ending)]) {
       const found = this.#files.get(each);
@@ -48,8 +48,8 @@ export class Files {
     return undefined;
   }
 
-  /** What a module of the app exports under a name. */
-  exportOf(file: SourceFile, name: string, steps: number = mostSteps): Code | undefined {
+  /** Returns the export of a module of the app by its name. */
+  exportOf(file: SourceFile, name: string, steps: number = maxSteps): Code | undefined {
     if (steps === 0) return undefined;
     let known = this.#exports.get(file);
     if (known === undefined) {
@@ -73,7 +73,7 @@ export class Files {
     return undefined;
   }
 
-  /** The file of the app that `require('./x')` or `await import('./x')` brings. */
+  /** Returns the app's file that `require('./x')` or `await import('./x')` loads. */
   requiredFile({ file, node }: Code): SourceFile | undefined {
     const value = node.type === 'AwaitExpression' ? at(node, 'argument') : node;
     if (value?.type === 'ImportExpression') return this.fileOf(file, stringOf(at(value, 'source')));
@@ -83,7 +83,7 @@ export class Files {
   }
 }
 
-/** Whether a file of the app lies there; TypeScript's names for it included. */
+/** Returns the path of an existing file of the app, also for TypeScript's output names. */
 export function resolveOnDisk(from: string, specifier: string): string | undefined {
   if (!/^\.{0,2}\//.test(specifier)) return undefined;
   const path = join(dirname(from), specifier);
@@ -93,13 +93,13 @@ export function resolveOnDisk(from: string, specifier: string): string | undefin
   );
 }
 
-/** A package or a module of Node by the name it is imported under; undefined for a file of the app. */
+/** Returns the package or module of Node that a specifier names; undefined for a file of the app. */
 export function packageOf(specifier: string | undefined): string | undefined {
   if (specifier === undefined || /^[./#]/.test(specifier)) return undefined;
   return specifier.replace(/^node:/, '');
 }
 
-/** Where an imported name comes from, and what it is called there; without a name it is the whole module. */
+/** Returns the specifier and the exported name of an import; without a name it is the whole module. */
 export function importOf({ node }: Binding): {
   specifier: string | undefined;
   name: string | undefined;

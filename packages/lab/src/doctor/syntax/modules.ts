@@ -3,7 +3,6 @@ import {
   at,
   bare,
   enclosingClass,
-  enclosingFunction,
   isCall,
   isClass,
   isFunction,
@@ -15,34 +14,41 @@ import {
   withinFunction,
 } from './node.ts';
 import { type Code, Files, importOf, packageOf } from './files.ts';
+import { returnedBy } from './returned-by.ts';
 import type { Binding } from './scopes.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** Chains of names are short; a circle of them ends here. */
-const mostSteps = 12;
-/** What is there without an import, under the name of what it is also a part of. */
+/** Max length of a chain of names, in case of a cycle. */
+const maxSteps = 12;
+/**
+ * Max number of lookups per query. A function that returns itself in six places has 6¹² paths, and none of them shows where its
+ * value comes from.
+ */
+const maxLookups = 3_000;
+/** Globals, by the module that also exports them. */
 const globals: ReadonlyMap<string, string> = new Map([
   ['console', 'console'],
   ['fetch', 'undici.fetch'],
 ]);
 
-/** What the names of an app stand for, across its files, as far as the code alone tells. */
+/** Resolves the names of an app across its files, as far as the code alone allows. */
 export class Modules {
   readonly #files: Files;
-  /** Empty for what has none. */
+  /** Empty for a node without an origin. */
   readonly #origins = new WeakMap<Node, string>();
+  #lookupsLeft = 0;
 
   constructor(files: ReadonlyMap<string, SourceFile>) {
     this.#files = new Files(files);
   }
 
   /**
-   * Where a value comes from, as a chain from a package: `fs.readFileSync`, `express()` for what it returns,
-   * `bullmq.Queue()` for an instance. Undefined where the code does not say.
+   * Returns the origin of a value as a chain from a package: `fs.readFileSync`, `express()` for a return value, `bullmq.Queue()`
+   * for an instance. Undefined if the code does not show it.
    */
-  originOf(code: Code, steps: number = mostSteps): string | undefined {
-    // Twenty rules ask the same of every call.
-    if (steps < mostSteps) return this.#findOrigin(code, steps);
+  originOf(code: Code, steps: number = maxSteps): string | undefined {
+    // Cached: twenty rules ask for the origin of every call.
+    if (steps < maxSteps) return this.#findOrigin(code, steps);
     const known = this.#origins.get(code.node);
     if (known !== undefined) return known === '' ? undefined : known;
     const found = this.#findOrigin(code, steps);
@@ -50,9 +56,15 @@ export class Modules {
     return found;
   }
 
+  /** True while a lookup may continue; an outside call, with all steps left, starts a new budget. */
+  #mayLook(steps: number): boolean {
+    if (steps === maxSteps) this.#lookupsLeft = maxLookups;
+    return steps > 0 && --this.#lookupsLeft > 0;
+  }
+
   #findOrigin({ file, node }: Code, steps: number): string | undefined {
     const value = bare(node);
-    if (value === undefined || steps === 0) return undefined;
+    if (value === undefined || !this.#mayLook(steps)) return undefined;
     const next = (of: Node | undefined): string | undefined =>
       of === undefined ? undefined : this.originOf({ file, node: of }, steps - 1);
     switch (value.type) {
@@ -87,13 +99,13 @@ export class Modules {
     }
   }
 
-  /** The function of the app that a callee stands for. */
-  functionOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+  /** Returns the app's function that a callee refers to. */
+  functionOf({ file, node }: Code, steps: number = maxSteps): Code | undefined {
     const value = bare(node);
-    if (value === undefined || steps === 0) return undefined;
+    if (value === undefined || !this.#mayLook(steps)) return undefined;
     if (isFunction(value)) return { file, node: value };
     if (isCall(value)) {
-      // `handler.bind(this)` is the handler.
+      // `handler.bind(this)` counts as the handler.
       const callee = bare(at(value, 'callee'));
       const isBound =
         callee?.type === 'MemberExpression' && nameOf(at(callee, 'property')) === 'bind';
@@ -107,20 +119,20 @@ export class Modules {
     return declared.node === value ? undefined : this.functionOf(declared, steps - 1);
   }
 
-  /** The expression that a name or a path of names was given: an object, a call. */
-  valueOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+  /** Returns the expression assigned to a name or a path of names: an object, a call. */
+  valueOf({ file, node }: Code, steps: number = maxSteps): Code | undefined {
     const value = bare(node);
-    if (value === undefined || steps === 0) return undefined;
+    if (value === undefined || !this.#mayLook(steps)) return undefined;
     if (value.type !== 'Identifier' && value.type !== 'MemberExpression')
       return { file, node: value };
     const declared = this.#declarationOf({ file, node: value }, steps - 1);
     return declared && declared.node !== value ? this.valueOf(declared, steps - 1) : undefined;
   }
 
-  /** The class of the app that an expression or a type names. */
-  classOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+  /** Returns the app's class that an expression or a type names. */
+  classOf({ file, node }: Code, steps: number = maxSteps): Code | undefined {
     const value = bare(node);
-    if (value === undefined || steps === 0) return undefined;
+    if (value === undefined || !this.#mayLook(steps)) return undefined;
     if (isClass(value)) return { file, node: value };
     const named = value.type === 'TSTypeReference' ? at(value, 'typeName') : value;
     if (named?.type !== 'Identifier') return undefined;
@@ -128,10 +140,10 @@ export class Modules {
     return declared && isClass(declared.node) ? declared : undefined;
   }
 
-  /** The class that a value is an instance of: `new Catalog()`, `this.catalog`, a parameter with a type. */
-  instanceOf({ file, node }: Code, steps: number = mostSteps): Code | undefined {
+  /** Returns the class of a value: `new Catalog()`, `this.catalog`, a parameter with a type. */
+  instanceOf({ file, node }: Code, steps: number = maxSteps): Code | undefined {
     const value = bare(node);
-    if (value === undefined || steps === 0) return undefined;
+    if (value === undefined || !this.#mayLook(steps)) return undefined;
     if (value.type === 'ThisExpression') {
       const around = enclosingClass(value);
       return around && { file, node: around };
@@ -187,7 +199,7 @@ export class Modules {
     return exported && this.originOf(exported, steps);
   }
 
-  /** `let client; client = new Redis()` */
+  /** Handles `let client; client = new Redis()`. */
   #originOfAssigned(
     { file, binding }: { file: SourceFile; binding: Binding },
     steps: number,
@@ -242,7 +254,7 @@ export class Modules {
     return undefined;
   }
 
-  /** A property of an instance of a class of the app: what its type is, or what it is given. */
+  /** Returns the type or the value of a property on an instance of an app's class. */
   #fieldOf(
     { file, node }: Code,
     steps: number,
@@ -280,7 +292,7 @@ export class Modules {
     return undefined;
   }
 
-  /** What a name or a path of names was declared as: a function, a class, or the value of a variable. */
+  /** Returns the declaration of a name or a path of names: a function, a class, or the value of a variable. */
   #declarationOf({ file, node }: Code, steps: number): Code | undefined {
     if (steps === 0) return undefined;
     if (node.type === 'Identifier') {
@@ -321,7 +333,7 @@ export class Modules {
     );
   }
 
-  /** Its own, or that of what it extends. */
+  /** Finds the class's own method, or the inherited one. */
   #methodOfClass({ file, node }: Code, name: string, steps: number): Code | undefined {
     if (steps === 0) return undefined;
     const method = listAt(at(node, 'body'), 'body').find(
@@ -334,7 +346,7 @@ export class Modules {
     return base && this.#methodOfClass(base, name, steps - 1);
   }
 
-  /** `db.list` where `db` is a whole module of the app. */
+  /** Resolves `db.list` where `db` is a whole module of the app. */
   #exportOfModule({ file, node }: Code, name: string, steps: number): Code | undefined {
     const binding = node.type === 'Identifier' ? file.scopes.find(nameOf(node)!, node) : undefined;
     if (binding === undefined) return undefined;
@@ -342,13 +354,13 @@ export class Modules {
       binding.kind === 'import'
         ? this.#files.fileOf(file, importOf(binding).specifier)
         : this.#files.requiredFile({ file, node: at(binding.node, 'init') ?? binding.node });
-    // A module in CommonJS is its default export; a name of its own is not the module.
+    // A CommonJS module is its own default export; a named import is not the module.
     const isNamed = binding.node.type === 'ImportSpecifier';
     const found = other && !isNamed ? this.#files.exportOf(other, name, steps) : undefined;
     return found?.node.type === 'Identifier' ? this.#declarationOf(found, steps - 1) : found;
   }
 
-  /** `mailer.send` where `mailer` is an object that is written out. */
+  /** Resolves `mailer.send` where `mailer` is an object literal. */
   #propertyOfValue(object: Code, name: string, steps: number): Code | undefined {
     const owner = this.valueOf(object, steps - 1);
     const value = owner && propertyOf(owner.node, name);
@@ -356,24 +368,11 @@ export class Modules {
   }
 }
 
-/** The expressions that a function returns. */
-export function returnedBy(fn: Node): Node[] {
-  const body = at(fn, 'body');
-  if (body === undefined) return [];
-  if (body.type !== 'BlockStatement') return [body];
-  const found: Node[] = [];
-  for (const each of withinFunction(body)) {
-    const value = each.type === 'ReturnStatement' ? bare(at(each, 'argument')) : undefined;
-    if (value !== undefined && enclosingFunction(each) === fn) found.push(value);
-  }
-  return found;
-}
-
 function joined(chain: string, name: string | undefined): string {
   return name === undefined || name === 'default' ? chain : `${chain}.${name}`;
 }
 
-/** The names that lead from a value to a part of it that a pattern takes out; undefined where a list is on the way. */
+/** Returns the property names that lead to a destructured part of a value; undefined for array patterns. */
 function pathIn(pattern: Node | undefined, identifier: Node): string[] | undefined {
   if (pattern === identifier) return [];
   if (pattern?.type === 'AssignmentPattern') return pathIn(at(pattern, 'left'), identifier);
@@ -386,7 +385,7 @@ function pathIn(pattern: Node | undefined, identifier: Node): string[] | undefin
   return undefined;
 }
 
-/** The type that is written at a name or a property. */
+/** Returns the type annotation of a name or a property. */
 function typeOf(node: Node | undefined): Node | undefined {
   return at(at(node, 'typeAnnotation'), 'typeAnnotation');
 }

@@ -1,7 +1,7 @@
-/** A node of a syntax tree in ESTree's shape, TypeScript and decorators included, with its parent. */
+/** An ESTree node with its parent, including TypeScript and decorators. */
 export interface Node {
   type: string;
-  /** From the first character of the file, the end not included. */
+  /** Offset in the file; the end is exclusive. */
   start: number;
   end: number;
   parent: Node | undefined;
@@ -24,13 +24,13 @@ export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 }
 
-/** The node under a key; undefined where it is empty or a list. */
+/** Returns the node under a key; undefined if it is empty or a list. */
 export function at(node: Node | undefined, key: string): Node | undefined {
   const value = node?.[key];
   return isNode(value) ? value : undefined;
 }
 
-/** The nodes of a list under a key, holes left out. */
+/** Returns the nodes of a list under a key, without holes. */
 export function listAt(node: Node | undefined, key: string): Node[] {
   const value = node?.[key];
   return Array.isArray(value) ? value.filter(isNode) : [];
@@ -44,19 +44,19 @@ export function* childrenOf(node: Node): Generator<Node> {
   }
 }
 
-/** The node and all below it, in the order of the source as far as the tree has it. */
+/** Yields the node and all its descendants, in source order as far as the tree has it. */
 export function* within(node: Node): Generator<Node> {
   yield node;
   for (const child of childrenOf(node)) yield* within(child);
 }
 
-/** Likewise, without looking into functions below it. */
+/** Yields like `within`, but skips nested functions. */
 export function* withinFunction(node: Node): Generator<Node> {
   yield node;
   for (const child of childrenOf(node)) if (!isFunction(child)) yield* withinFunction(child);
 }
 
-/** What is around a node, innermost first. */
+/** Yields the ancestors of a node, innermost first. */
 export function* ancestors(node: Node): Generator<Node> {
   for (let above = node.parent; above !== undefined; above = above.parent) yield above;
 }
@@ -69,7 +69,7 @@ export function isFunction(node: Node | undefined): node is FunctionNode {
   );
 }
 
-/** The innermost node around this one that is of a kind. */
+/** Returns the innermost ancestor that matches. */
 export function around(node: Node, is: (above: Node) => boolean): Node | undefined {
   for (const above of ancestors(node)) if (is(above)) return above;
   return undefined;
@@ -87,7 +87,7 @@ export function isClass(node: Node | undefined): node is ClassNode {
   return node?.type === 'ClassDeclaration' || node?.type === 'ClassExpression';
 }
 
-/** Without what only the type checker reads: `x as T`, `x!`. */
+/** Unwraps syntax that only the type checker reads: `x as T`, `x!`. */
 export function bare(node: Node | undefined): Node | undefined {
   let inner = node;
   while (
@@ -99,7 +99,7 @@ export function bare(node: Node | undefined): Node | undefined {
   return inner;
 }
 
-/** The name of an identifier, or of a key that is not computed. */
+/** Returns the name of an identifier, or of a non-computed key. */
 export function nameOf(node: Node | undefined): string | undefined {
   if (node?.type === 'Identifier' || node?.type === 'PrivateIdentifier')
     return node['name'] as string;
@@ -117,12 +117,12 @@ export function isLiteral(node: Node | undefined, value: unknown): boolean {
   return node?.type === 'Literal' && node['value'] === value;
 }
 
-/** A call or a `new`. */
+/** True for a call or a `new`. */
 export function isCall(node: Node | undefined): node is CallNode {
   return node?.type === 'CallExpression' || node?.type === 'NewExpression';
 }
 
-/** `a.b` of `a.b()`; undefined for computed ones. */
+/** Returns `a` and `b` of `a.b()`; undefined for computed members. */
 export function methodOf(call: Node | undefined): { object: Node; name: string } | undefined {
   const callee = bare(at(call, 'callee'));
   if (!isCall(call) || callee?.type !== 'MemberExpression' || callee['computed'] === true) {
@@ -137,7 +137,7 @@ export function argumentsOf(call: Node | undefined): Node[] {
   return listAt(call, 'arguments');
 }
 
-/** The value of a key of an object literal; undefined where it is not written there. */
+/** Returns the value of a key in an object literal; undefined if the key is not written there. */
 export function propertyOf(object: Node | undefined, name: string): Node | undefined {
   if (object?.type !== 'ObjectExpression') return undefined;
   const found = listAt(object, 'properties').find(
@@ -147,7 +147,7 @@ export function propertyOf(object: Node | undefined, name: string): Node | undef
   return bare(at(found, 'value'));
 }
 
-/** Whether an object literal has everything written out: a spread may hold any key. */
+/** True if all keys of an object literal are written out: a spread may add any key. */
 export function isWrittenOut(object: Node | undefined): boolean {
   return (
     object?.type === 'ObjectExpression' &&
@@ -157,7 +157,7 @@ export function isWrittenOut(object: Node | undefined): boolean {
   );
 }
 
-/** The statement a node is part of, and that a line of its own can go before. */
+/** Returns the statement that contains a node, and in front of which a new line can be inserted. */
 export function statementOf(node: Node): Node {
   let statement = node;
   for (const above of ancestors(node)) {
@@ -168,7 +168,7 @@ export function statementOf(node: Node): Node {
   return statement;
 }
 
-/** Where a statement begins: the decorators of a class stand before it, also before its export. */
+/** Returns the start of a statement including its decorators: those of a class precede it, and its export. */
 export function startWithDecorators(statement: Node): number {
   const decorators = [statement, at(statement, 'declaration')].flatMap((each) =>
     listAt(each, 'decorators'),
@@ -176,7 +176,7 @@ export function startWithDecorators(statement: Node): number {
   return Math.min(statement.start, ...decorators.map(({ start }) => start));
 }
 
-/** The outermost statement: what stands at the top level of the file. */
+/** Returns the outermost statement, at the top level of the file. */
 export function topStatementOf(node: Node): Node {
   let statement = node;
   for (const above of ancestors(node)) {

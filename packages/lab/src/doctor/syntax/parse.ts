@@ -6,7 +6,7 @@ const sourceTypes = ['module', 'commonjs', 'script'] as const;
 const typed = Parser.extend(tsPlugin());
 const typedWithJsx = Parser.extend(tsPlugin({ jsx: true }));
 
-/** The syntax tree of a file; undefined where it cannot be parsed. */
+/** Returns the syntax tree of a file; undefined if it cannot be parsed. */
 export function parse(path: string, text: string): Node | undefined {
   for (const parser of parsersFor(path)) {
     for (const sourceType of sourceTypes) {
@@ -17,7 +17,7 @@ export function parse(path: string, text: string): Node | undefined {
   return undefined;
 }
 
-/** By the ending, since `<T>x` is a cast or an element, and `a < b > (c)` a call or two comparisons. */
+/** Selects parsers by the file extension: `<T>x` may be a cast or an element, and `a < b > (c)` a call or two comparisons. */
 function parsersFor(path: string): (typeof Parser)[] {
   if (/\.[cm]?ts$/.test(path)) return [typed];
   // Compilers also accept decorators and JSX in .js.

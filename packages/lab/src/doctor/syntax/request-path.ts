@@ -16,14 +16,15 @@ import {
   within,
 } from './node.ts';
 import type { Code } from './files.ts';
-import { type Modules, returnedBy } from './modules.ts';
+import type { Modules } from './modules.ts';
+import { returnedBy } from './returned-by.ts';
 import { resolversIn } from './resolvers.ts';
 import type { SourceFile } from './source-file.ts';
 
-/** How surely requests reach a function: a framework is given it by name, or it looks like one that is. */
+/** Certainty that requests reach a function: it is passed to a framework, or looks like a handler. */
 export type Reach = 'certain' | 'likely';
 
-/** What frameworks return, as origins. */
+/** Objects that frameworks return, as origins. */
 const frameworks =
   /^(express|express\.(Router|express|Express|Application|IRouter)|fastify|fastify\.FastifyInstance|fastify\.fastify|fastify\.default|koa|@koa\/router|koa-router|hono\.Hono|polka|restify\.createServer|router)\(\)$/;
 const verbs = new Set([
@@ -40,15 +41,15 @@ const verbs = new Set([
   'use',
   'route',
 ]);
-/** `router.route('/users').get(list)`: what a route returns is one more place for routes. */
+/** Matches `router.route('/users').get(list)`: routes can be added to the returned route too. */
 const chained =
   /(\.(route|all|any|get|post|put|patch|delete|del|head|options|use|register|prefix|basePath)\(\))+$/;
-/** Hooks of Fastify that run as the app starts or ends. */
+/** Fastify hooks that run when the app starts or ends. */
 const startHooks = new Set(['onReady', 'onListen', 'onClose', 'preClose', 'onRegister', 'onRoute']);
 const servers = /^(https?|http2)\.(createServer|createSecureServer|Server)$/;
 const nestRoutes =
   /^(Get|Post|Put|Patch|Delete|Head|Options|All|Sse|Query|Mutation|Subscription|ResolveField|FieldResolver|MessagePattern|SubscribeMessage|GrpcMethod)$/;
-/** Methods that Nest calls for each request, by what a class is there for. */
+/** Methods that Nest calls for each request, by the role of their class. */
 const nestParts = /^(canActivate|intercept|transform|use|catch)$/;
 const nestRoles = /^(CanActivate|NestInterceptor|PipeTransform|NestMiddleware|ExceptionFilter)$/;
 
@@ -58,16 +59,16 @@ const functionTypes = [
   'ArrowFunctionExpression',
 ] as const;
 
-/** The functions that requests run through. */
+/** Determines the functions that requests run through. */
 export class RequestPath {
   readonly #modules: Modules;
   readonly #reached = new Map<Node, Reach>();
-  /** What frameworks call, as opposed to what that calls. */
+  /** Functions that frameworks call directly, not those called further down. */
   readonly #entries: ReadonlySet<Node>;
-  /** Functions whose every mention inside them is on the path as well. */
+  /** Functions on the path whose calls are still to be followed. */
   readonly #queue: { code: Code; reach: Reach }[] = [];
 
-  /** @param observed Functions that were seen to run while requests were served. */
+  /** @param observed Functions that ran while requests were served. */
   constructor(
     files: Iterable<SourceFile>,
     modules: Modules,
@@ -76,7 +77,7 @@ export class RequestPath {
     this.#modules = modules;
     const all = [...files];
     for (const file of all) this.#entriesOf(file);
-    // Before those that were seen running: a helper is not an entry point, and its result is not a response.
+    // Excludes functions that were observed running: a helper is not an entry point, and its result is not a response.
     this.#entries = new Set(this.#reached.keys());
     for (const file of all) {
       for (const fn of file.all(...functionTypes)) {
@@ -92,7 +93,7 @@ export class RequestPath {
     return this.#entries.has(fn);
   }
 
-  /** Undefined for what runs as the app starts, or where no request is seen to lead. */
+  /** Undefined for code that runs when the app starts, or that no known request reaches. */
   reachOf(node: Node): Reach | undefined {
     for (
       let fn = isFunction(node) ? node : enclosingFunction(node);
@@ -141,7 +142,7 @@ export class RequestPath {
     if (!verbs.has(name)) return;
     const path = stringOf(args[0]);
     const isRoute = path !== undefined && /^[/*]/.test(path) && args.length > 1;
-    // A map has `get` and `delete` too; what is not known is a router by the path it is given.
+    // Maps have `get` and `delete` too; an unknown object counts as a router if it is given a path.
     if (!isFramework && (owner !== undefined || !isRoute)) return;
     for (const each of args)
       this.#addHandlers({ file, node: each }, isFramework ? 'certain' : 'likely');
@@ -161,7 +162,7 @@ export class RequestPath {
     }
   }
 
-  /** What a route is given: functions, lists of them, what a factory returns, options with a `handler`. */
+  /** Adds the handlers of a route: functions, lists of them, the result of a factory, options with a `handler`. */
   #addHandlers(given: Code, reach: Reach): void {
     const { file } = given;
     const node = bare(given.node);
@@ -187,7 +188,7 @@ export class RequestPath {
     const own = this.#modules.functionOf({ file, node });
     if (own !== undefined) return this.#add(own, reach);
     if (!isCall(node)) return;
-    // A wrapper such as asyncHandler(fn), or a factory of the app whose functions are what runs.
+    // A wrapper such as asyncHandler(fn), or a factory of the app whose returned functions are the handlers.
     for (const each of argumentsOf(node)) {
       if (isFunction(bare(each))) this.#addHandlers({ file, node: each }, reach);
     }
@@ -205,7 +206,7 @@ export class RequestPath {
     this.#queue.push({ code, reach });
   }
 
-  /** What a function calls is on its path; so is what it hands on by name. */
+  /** Follows the functions that a function calls, and those it passes on by name. */
   #follow({ file, node: fn }: Code, reach: Reach): void {
     for (const child of childrenOf(fn)) {
       for (const node of within(child)) {
@@ -235,7 +236,7 @@ export class RequestPath {
   }
 }
 
-/** `(req, res)`, `(request, reply)`, `(ctx, next)`: nobody names other parameters so. */
+/** True for `(req, res)`, `(request, reply)`, `(ctx, next)`: other functions do not use these names. */
 function looksLikeHandler(fn: Node): boolean {
   const names = listAt(fn, 'params').map((each) => nameOf(each) ?? '');
   const [first = '', second = ''] = names;
@@ -245,7 +246,7 @@ function looksLikeHandler(fn: Node): boolean {
   );
 }
 
-/** The names of the decorators of a class or a member; of `@nest.Get()` it is the last one. */
+/** Returns the names of the decorators of a class or a member; for `@nest.Get()`, the last one. */
 export function decoratorsOf(node: Node): string[] {
   return listAt(node, 'decorators').flatMap((each) => {
     const expression = at(each, 'expression');

@@ -5,7 +5,7 @@ import type { SourceFile } from './source-file.ts';
 
 const roots = ['Query', 'Mutation', 'Subscription'];
 
-/** The resolvers of GraphQL that a file has: what stands below `Query` and the types beside it, and `resolve` of a field. */
+/** Finds the GraphQL resolvers of a file: functions below `Query` and its sibling types, and the `resolve` of a field. */
 export function* resolversIn(file: SourceFile, modules: Modules): Generator<Code> {
   for (const object of file.all('ObjectExpression')) {
     const fields = roots.flatMap((name) => fieldsOf({ file, node: object }, name, modules) ?? []);
@@ -18,7 +18,7 @@ export function* resolversIn(file: SourceFile, modules: Modules): Generator<Code
   }
 }
 
-/** Undefined where it is something else than an object with a function in it. */
+/** Undefined unless it is an object that contains a function. */
 function fieldsOf({ file, node }: Code, name: string, modules: Modules): Code | undefined {
   const value = propertyOf(node, name);
   const fields = value && modules.valueOf({ file, node: value });
@@ -40,7 +40,7 @@ function* functionsIn(file: SourceFile, type: Node, modules: Modules): Generator
     const given = at(each, 'value');
     if (given === undefined) continue;
     yield { file: fields!.file, node: given };
-    // A subscription has two of them.
+    // A subscription has both.
     for (const name of ['resolve', 'subscribe']) {
       const own = propertyOf(given, name);
       if (own !== undefined) yield { file: fields!.file, node: own };

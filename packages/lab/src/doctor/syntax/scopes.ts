@@ -1,18 +1,17 @@
 import { ancestors, at, bare, isFunction, listAt, nameOf, type Node } from './node.ts';
 
-/** Where a name comes from. */
+/** Declaration of a name. */
 export interface Binding {
   kind: 'import' | 'variable' | 'function' | 'class' | 'parameter';
   name: string;
   /** The declaration: an import specifier, a declarator, a function, a class, or the pattern of a parameter. */
   node: Node;
-  /** The identifier itself. */
   identifier: Node;
-  /** The function or block it belongs to; the program for what is the file's own. */
+  /** The function or block it belongs to; the program for top-level names. */
   scope: Node;
 }
 
-/** What each name of a file stands for, by the rules of JavaScript's scopes. */
+/** Resolves each name of a file by the scope rules of JavaScript. */
 export class Scopes {
   readonly #names = new Map<Node, Map<string, Binding>>();
   readonly #program: Node;
@@ -22,7 +21,7 @@ export class Scopes {
     this.#visit(program, program, program);
   }
 
-  /** The binding of a name as seen from a node; undefined for globals. */
+  /** Returns the binding of a name as seen from a node; undefined for globals. */
   find(name: string, from: Node): Binding | undefined {
     const own = this.#names.get(from)?.get(name);
     if (own !== undefined) return own;
@@ -33,7 +32,7 @@ export class Scopes {
     return undefined;
   }
 
-  /** All names of the file's own scope. */
+  /** Returns all names in the file's top-level scope. */
   get ofFile(): ReadonlyMap<string, Binding> {
     return this.#names.get(this.#program) ?? new Map<string, Binding>();
   }
@@ -104,7 +103,7 @@ function* children(node: Node): Generator<Node> {
   }
 }
 
-/** Every name a pattern declares. */
+/** Yields every name that a pattern declares. */
 function* identifiersOf(pattern: Node | undefined): Generator<Node> {
   switch (pattern?.type) {
     case 'Identifier':

@@ -3,16 +3,16 @@ import { parse } from './parse.ts';
 import { Scopes } from './scopes.ts';
 
 export interface Place {
-  /** From 1. */
+  /** Counted from 1. */
   line: number;
   column: number;
 }
 
 /** A file of the app with its syntax tree. */
 export class SourceFile {
-  /** In full. */
+  /** Absolute path. */
   readonly path: string;
-  /** From the app's folder. */
+  /** Path relative to the app's folder. */
   readonly name: string;
   readonly text: string;
   readonly program: Node;
@@ -33,13 +33,13 @@ export class SourceFile {
     this.#index(program, undefined, shift);
   }
 
-  /** Undefined where a file cannot be parsed: what is wrong with it is for its compiler to say. */
+  /** Undefined if the file cannot be parsed: its compiler reports the error. */
   static parse(path: string, name: string, text: string): SourceFile | undefined {
     const program = parse(path, text);
     return program && new SourceFile(path, name, text, program);
   }
 
-  /** JSON is an expression: in brackets, the same parser reads it. */
+  /** Parses JSON as an expression: in parentheses, the same parser reads it. */
   static parseJson(path: string, name: string, text: string): SourceFile | undefined {
     const program = parse('json.js', `(${text}\n)`);
     return program && new SourceFile(path, name, text, program, 1);
@@ -53,7 +53,7 @@ export class SourceFile {
     return types.flatMap((type) => this.#byType.get(type) ?? []);
   }
 
-  /** Calls and `new`, in the order of the source. */
+  /** Returns calls and `new` expressions, in source order. */
   calls(): readonly Node[] {
     return (this.#calls ??= this.all('CallExpression', 'NewExpression').toSorted(
       (a, b) => a.start - b.start,
@@ -75,7 +75,7 @@ export class SourceFile {
     return { line: low + 1, column: offset - this.#lineStarts[low]! + 1 };
   }
 
-  /** Of a line and a column, both from 1. */
+  /** Returns the offset of a line and a column, both counted from 1. */
   offsetOf(line: number, column: number): number {
     return (this.#lineStarts[line - 1] ?? this.text.length) + column - 1;
   }

@@ -4,15 +4,15 @@ import { createInterface } from 'node:readline';
 import { type CrashReport, type FromServer, type ToServer, watched, whole } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { hasThreadClock, rotate } from './rotation.ts';
-import { type StairsState, unwound } from './state.ts';
+import { cutException, type StairsState } from './state.ts';
 import { WaitingMarks } from './waiting-marks.ts';
 
-/** The line to the runner: it asks, this process measures itself. */
+/** Opens the connection to the runner: the runner sends commands, and this process measures itself. */
 export function openControl(state: StairsState, recorder: Recorder): void {
   const { controlPort } = state.settings;
   const socket = connect(controlPort, '127.0.0.1');
   socket.unref();
-  // The runner is gone: this server will be ended too.
+  // The runner has ended: this server will be ended too.
   socket.on('error', () => {});
   const say = (message: FromServer): void => void socket.write(`${JSON.stringify(message)}\n`);
   say({ type: 'hello', pid: process.pid, node: process.version, hasThreadClock });
@@ -26,7 +26,7 @@ function listen(
   say: (message: FromServer) => void,
 ): void {
   const lines = createInterface({ input: socket });
-  // It hands the socket's errors on.
+  // readline forwards the socket's errors.
   lines.on('error', () => {});
   lines.on('line', (line) => {
     const asked = JSON.parse(line) as ToServer;
@@ -54,16 +54,19 @@ function listen(
   });
 }
 
-/** What the app started and does not wait for ends with its request, and nobody is to be blamed for it. */
-export function quietRejections(): void {
+/**
+ * Ignores rejections of ended requests: work that the app started without awaiting it ends with its request, which is not an error
+ * of the app.
+ */
+export function ignoreCutRejections(): void {
   const emit = process.emit as (this: NodeJS.Process, event: string, ...args: unknown[]) => boolean;
   process.emit = function (this: NodeJS.Process, event: string, ...args: unknown[]): boolean {
-    if (event === 'unhandledRejection' && args[0] === unwound) return true;
+    if (event === 'unhandledRejection' && args[0] === cutException) return true;
     return emit.call(this, event, ...args);
   } as typeof process.emit;
 }
 
-/** A cut can leave the app with what it never sees otherwise. The last word says which cut it was. */
+/** Reports a crash with its cut: a cut can leave the app in a state that never occurs otherwise. */
 export function reportCrashes(state: StairsState): void {
   const write = (message: string): void => {
     const report: CrashReport = { cut: state.k, message };
@@ -71,7 +74,7 @@ export function reportCrashes(state: StairsState): void {
   };
   let isReported = false;
   process.on('uncaughtExceptionMonitor', (error) => {
-    if (error === unwound) return;
+    if (error === cutException) return;
     isReported = true;
     write(
       String((error as Error | undefined)?.stack ?? error)

@@ -7,9 +7,9 @@ interface Begun {
 }
 
 /**
- * How long a request takes from its early end until everything it called has been left: part of every cut, and different
- * for each. It happens in one go, so the clock on the wall is as good as that of the processor, and finer. A request that
- * waits on its way out, say for a ROLLBACK, says nothing.
+ * Measures the time from the early end of a request until all functions it called have returned: part of every cut, and different
+ * for each. It happens synchronously, so wall-clock time is as good as CPU time, and finer. A request that waits while unwinding,
+ * e.g. for a ROLLBACK, is not counted.
  */
 export class EndingTimes {
   readonly #begun = new Map<ServerResponse, Begun>();
@@ -28,14 +28,14 @@ export class EndingTimes {
     this.#begun.set(response, { atMs: performance.now(), turn: this.#turn, micros: undefined });
   }
 
-  /** The last word of a request counts. */
+  /** Records the end of a request; its last report counts. */
   end(response: ServerResponse): void {
     const begun = this.#begun.get(response);
     if (begun === undefined || begun.turn !== this.#turn) return;
     begun.micros = (performance.now() - begun.atMs) * 1_000;
   }
 
-  /** The median, undefined when most requests never said that they had left. */
+  /** Returns the median; undefined if most requests did not report their end. */
   take(): number | undefined {
     const all = [...this.#begun.values()].map(({ micros }) => micros);
     this.#begun.clear();

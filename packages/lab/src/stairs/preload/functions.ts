@@ -1,6 +1,6 @@
 import type { Node } from 'acorn';
 
-/** Any node of the syntax tree; its kind tells which keys it has. */
+/** Any node of the syntax tree; its type determines its keys. */
 export type AnyNode = Node & Record<string, unknown>;
 
 export interface FunctionNode extends AnyNode {
@@ -18,25 +18,25 @@ export interface FoundFunction {
   isConstructor: boolean;
 }
 
-/** `await …` within a function, as far as it can be seen in the text. */
+/** An `await …` within a function, as far as the text shows it. */
 export interface FoundAwait {
   node: AnyNode;
-  /** The function that is resumed. */
+  /** The function that resumes. */
   within: FoundFunction;
   /**
-   * The block of a `try … finally` that is the next statement: `const client = await pool.connect(); try {`. What was
-   * waited for is given back there and nowhere else.
+   * The block of a `try … finally` that is the next statement: `const client = await pool.connect(); try {`. The awaited resource
+   * is released only there.
    */
   owner: AnyNode | undefined;
 }
 
-/** What is called back for the parts of a source, before their children. What it returns is called after them. */
+/** Callbacks for the parts of a source, called before their children. A returned function is called after them. */
 export interface Visitor {
   enter(found: FoundFunction): void;
   leave(found: FoundFunction): void;
   awaits(found: FoundAwait): (() => void) | undefined;
   catches(clause: AnyNode): void;
-  /** The handler in `promise.catch(handler)` and `promise.then(…, handler)`. */
+  /** Visits the handler in `promise.catch(handler)` and `promise.then(…, handler)`. */
   handles(handler: AnyNode, isLast: boolean): (() => void) | undefined;
 }
 
@@ -116,9 +116,9 @@ function describe(node: FunctionNode, above: readonly AnyNode[], className: stri
 }
 
 /**
- * How compilers and bundlers make an export live: `__export(prices_exports, { priceOf: () => priceOf })`,
- * `Object.defineProperty(exports, 'priceOf', { get: function () { return prices_1.priceOf; } })`. Nobody wrote it, and it does
- * nothing but name another function.
+ * True for a getter with which compilers and bundlers make an export live: `__export(prices_exports, { priceOf: () => priceOf })`,
+ * `Object.defineProperty(exports, 'priceOf', { get: function () { return prices_1.priceOf; } })`. It is generated, and only names
+ * another function.
  */
 function isExportGetter(node: FunctionNode, above: readonly AnyNode[]): boolean {
   const [property, object, call] = above.slice(-3).toReversed();
@@ -140,7 +140,7 @@ function onlyResultOf({ body }: FunctionNode): AnyNode | undefined {
   return (only['argument'] as AnyNode | null) ?? undefined;
 }
 
-/** `prices_1.priceOf`, or `m[k]` */
+/** True for `prices_1.priceOf`, or `m[k]`. */
 function isNameIn(node: AnyNode | undefined): boolean {
   if (node?.type !== 'MemberExpression') return false;
   return [node['object'], node['property']].every(
@@ -148,10 +148,10 @@ function isNameIn(node: AnyNode | undefined): boolean {
   );
 }
 
-/** What esbuild calls to give a function the name it was written with: `__name(() => …, "price")`. */
+/** Helper with which esbuild keeps a function's original name: `__name(() => …, "price")`. */
 export const nameKeeper = '__name';
 
-/** The name JavaScript itself would give, from where the function is put. */
+/** Returns the name that JavaScript itself would give, derived from the assignment target. */
 function nameGivenBy(parent: AnyNode, node: AnyNode): string | undefined {
   switch (parent.type) {
     case 'VariableDeclarator':

@@ -7,7 +7,7 @@ import { originalIn, parseSourceMap } from '../../profile/source-maps.ts';
 import { globalName, type StairsState } from './state.ts';
 import { cutSource, traceSource, type SourceFile } from './transform.ts';
 
-/** Every file of the app is rewritten as it is loaded; of the frameworks, the few files that call its handlers. */
+/** Rewrites every file of the app as it is loaded; of the frameworks, only the few files that call its handlers. */
 export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: string): void {
   const { stages, guards, phase } = state.settings;
   const guarded = new Set(guards);
@@ -51,7 +51,7 @@ export function hookLoading(state: StairsState, recorder: Recorder, ownFolder: s
   });
 }
 
-/** Loaders of TypeScript register hooks of their own, after ours: what they make of a file is what runs. */
+/** Keeps our hook last: loaders of TypeScript register their own hooks after ours, and their output is the code that runs. */
 function loadLast(load: module.LoadHookSync): void {
   const { registerHooks } = module;
   let ours = registerHooks({ load });
@@ -64,7 +64,7 @@ function loadLast(load: module.LoadHookSync): void {
   module.syncBuiltinESMExports();
 }
 
-/** Others read the file themselves, for `require`, and hand over what they made of it. */
+/** Rewrites the output of loaders that read files themselves for `require`. */
 function rewriteCompiled(rewrite: (source: string, file: string) => string): void {
   const { prototype } = module.Module as unknown as { prototype: { _compile: Compile } };
   const { _compile: compile } = prototype;
@@ -94,7 +94,7 @@ function originalPlaces(
 interface FileKind {
   isModule: boolean;
   isTypeScript: boolean;
-  /** The format once types are gone. Where Node has yet to find out, it is left to. */
+  /** Format after types are stripped. Left to Node if Node has yet to detect it. */
   as: { format?: 'module' | 'commonjs' };
 }
 
@@ -109,7 +109,7 @@ function kindOf(format: string | null | undefined, file: string): FileKind | und
       return { isModule: false, isTypeScript: true, as: { format: 'commonjs' } };
     case null:
     case undefined:
-      // What `require` loads, where package.json names no type.
+      // Loaded by `require`, with no type in package.json.
       return /\.json$|\.node$|\.wasm$/.test(file)
         ? undefined
         : { isModule: false, isTypeScript: false, as: {} };
@@ -128,13 +128,13 @@ function readSource(source: unknown, file: string, isTypeScript: boolean): strin
   return isTypeScript ? withoutTypes(text) : text;
 }
 
-/** Types become blanks, so that lines and columns stay; enums become code, if Node is started with support for them. */
+/** Replaces types with blanks, so that lines and columns stay; enums become code, if Node is started with support for them. */
 function withoutTypes(text: string): string | undefined {
   for (const mode of ['strip', 'transform'] as const) {
     try {
       return module.stripTypeScriptTypes(text, { mode, sourceMap: mode === 'transform' });
     } catch {
-      // Another loader may know what to make of it.
+      // Another loader may be able to read it.
     }
   }
   return undefined;

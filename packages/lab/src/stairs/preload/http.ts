@@ -2,32 +2,32 @@ import http, { type IncomingMessage, type Server, type ServerResponse } from 'no
 import https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { followEvents, watchEvents } from './request-events.ts';
-import { isInert, type StairsState, unwound, type WatchedResponse } from './state.ts';
+import { cutException, hasEndedEarly, type StairsState, type WatchedResponse } from './state.ts';
 import { whole } from './protocol.ts';
 
 type Method = (this: ServerResponse, ...args: never[]) => unknown;
 
-/** What sends something. The first of these that is called is the stage "send". */
+/** Methods that send something. The first call of one of these is the stage "send". */
 const sending = ['writeHead', 'write', 'end', 'flushHeaders', 'writeProcessing'] as const;
-/** What would throw once the headers are gone. */
+/** Methods that would throw after the headers were sent. */
 const preparing = ['setHeader', 'setHeaders', 'appendHeader', 'removeHeader'] as const;
 
 const ofBody = ['content-length', 'content-encoding', 'transfer-encoding'];
 
-/** Counts requests, knows whose response is current, and makes answered responses inert. */
+/** Counts requests, tracks the current response, and makes ended responses inert. */
 export function watchHttp(state: StairsState, onListening: () => void): void {
   const { end, hasHeader, removeHeader } = http.ServerResponse.prototype;
   state.answer = (response) => {
     if (!response.headersSent) {
       response.statusCode = 200;
-      // What the app has prepared so far stays, and is part of its cost; but there is no body of this size.
+      // Headers that the app has prepared stay, and are part of its cost; but there is no body of this size.
       for (const name of ofBody) {
         if (hasHeader.call(response, name)) removeHeader.call(response, name);
       }
     }
     (end as Method).call(response);
   };
-  makeInert(http.ServerResponse.prototype as never, state);
+  ignoreCallsOfEnded(http.ServerResponse.prototype as never, state);
   watchEvents(state);
   for (const { prototype } of [http.Server, https.Server])
     watchServer(prototype, state, onListening);
@@ -43,7 +43,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
     try {
       return emit.call(server, 'request', request, response);
     } catch (error) {
-      if (error !== unwound) throw error;
+      if (error !== cutException) throw error;
       state.leave();
       return true;
     } finally {
@@ -53,7 +53,7 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
   prototype.emit = function (this: Server, event: string, ...args: unknown[]): boolean {
     if (event === 'request') {
       const [request, response] = args as [IncomingMessage, WatchedResponse];
-      response[isInert] = false;
+      response[hasEndedEarly] = false;
       if (keepsContext) followEvents(request, response);
       state.requests++;
       if (state.k <= first) {
@@ -74,10 +74,10 @@ function watchServer(prototype: Server, state: StairsState, onListening: () => v
   } as typeof prototype.emit;
 }
 
-function makeInert(prototype: Record<string, Method>, state: StairsState): void {
+function ignoreCallsOfEnded(prototype: Record<string, Method>, state: StairsState): void {
   const isTracing = state.settings.phase === 'trace';
   const isHalted = (response: WatchedResponse): boolean =>
-    response[isInert] === true || (state.k <= state.sendStage && state.cut(state.sendStage));
+    response[hasEndedEarly] === true || (state.k <= state.sendStage && state.cut(state.sendStage));
   for (const name of sending) {
     const method = prototype[name];
     if (method === undefined) continue;
@@ -97,12 +97,12 @@ function makeInert(prototype: Record<string, Method>, state: StairsState): void 
     const method = prototype[name];
     if (method === undefined || isTracing) continue;
     prototype[name] = function (this: WatchedResponse): unknown {
-      if (state.k < whole && this[isInert]) return this;
+      if (state.k < whole && this[hasEndedEarly]) return this;
       // oxlint-disable-next-line prefer-rest-params
       return method.apply(this, arguments as never);
     };
   }
-  // The answer itself goes through writeHead, which must not take it for one more call of the app.
+  // The empty response itself goes through writeHead, which must not count it as a call of the app.
   let isAnswering = false;
   const { answer } = state;
   state.answer = (response) => {

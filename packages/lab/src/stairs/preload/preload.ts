@@ -1,5 +1,5 @@
-// Loaded into the server under test before its own code: NODE_OPTIONS=--import. It reaches npm, npx and every other Node
-// process on the way too, and does nothing there but wait for a server that never listens.
+// Loaded into the server under test before its own code: NODE_OPTIONS=--import. It is also loaded into npm, npx and every other
+// Node process on the way, and does nothing there except wait for a server that never listens.
 import { Server } from 'node:net';
 import { adaptCallbacks } from './adapters/callbacks.ts';
 import { adaptExpress, adaptFinalHandler } from './adapters/express.ts';
@@ -10,7 +10,7 @@ import module from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
-import { openControl, quietRejections, reportCrashes } from './control.ts';
+import { ignoreCutRejections, openControl, reportCrashes } from './control.ts';
 import { hookLoading } from './hooks.ts';
 import { watchHttp } from './http.ts';
 import { environmentName, type PreloadSettings } from './protocol.ts';
@@ -30,10 +30,10 @@ function install(settings: PreloadSettings): void {
   const state = new StairsState(settings);
   const recorder = new Recorder(state, ownFolder);
   Object.assign(globalThis, { [globalName]: state });
-  // A stage that was cut for a while must not be compiled again because of it.
+  // A stage that was cut for a while must not be recompiled because of it.
   if (settings.phase === 'cut') {
     setFlagsFromString('--no-flush-bytecode');
-    quietRejections();
+    ignoreCutRejections();
   }
   if (settings.redirectFrom !== undefined)
     redirectListen(settings.redirectFrom, settings.listenPort);
@@ -47,7 +47,7 @@ function install(settings: PreloadSettings): void {
 
 type Listen = (this: Server, ...args: unknown[]) => Server;
 
-/** The app itself runs on its port already; this copy of it is sent to another. */
+/** Redirects this copy of the app to another port: the app itself already runs on its own. */
 function redirectListen(from: number, to: number): void {
   const listen = Server.prototype.listen as Listen;
   (Server.prototype as unknown as { listen: Listen }).listen = function (first, ...rest) {
@@ -60,7 +60,7 @@ function redirectListen(from: number, to: number): void {
   };
 }
 
-/** Puts the adapters where the patched files of the frameworks look for them. */
+/** Puts the adapters where the patched files of the frameworks expect them. */
 function adapt(state: StairsState): void {
   Object.assign(state, {
     adapters: {

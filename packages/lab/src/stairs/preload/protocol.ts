@@ -6,26 +6,26 @@ export const environmentName = 'REDLINE_STAIRS';
 export interface PreloadSettings {
   /** `trace`: every function reports its entry. `cut`: only the stages are changed, and a request can end at each. */
   phase: 'trace' | 'cut';
-  /** Where the runner listens for the server, on 127.0.0.1. */
+  /** Port on which the runner listens for the server, on 127.0.0.1. */
   controlPort: number;
   /** The port of the measured server; other servers of the process are left alone. */
   listenPort: number;
   /** The port on which the app wants to listen, if that is taken: it gets `listenPort` instead. */
   redirectFrom?: number;
-  /** Written if the process exits prematurely: what it was doing. */
+  /** Written if the process exits prematurely, with the cut at that time. */
   crashFile: string;
-  /** Place of a stage → its number in the order of the request. Phase `cut` only. */
+  /** Id of a stage → its number in the order of the request. Phase `cut` only. */
   stages: Record<string, number>;
-  /** Functions where an unwinding request has to be stopped, because no caller would. */
+  /** Functions that must stop an unwinding request, because no caller would. */
   guards: string[];
-  /** Whether a stage runs after an await: then the current response has to be looked up. */
+  /** True if a stage runs after an await: the current response then has to be looked up. */
   followsAsync: boolean;
 }
 
-/** How a stage was found. */
+/** Origin of a stage. */
 export type StageKind =
   | 'function'
-  /** A function continues after an `await`. */
+  /** A function that continues after an `await`. */
   | 'resume'
   | 'middleware'
   | 'hook'
@@ -43,25 +43,25 @@ export interface TraceEntry {
   name: string;
   /** `src/price.js:41`, relative to the folder in which the server was started. Empty for functions without a place. */
   place: string;
-  /** The package it comes from, of what a bundle has of other packages. */
+  /** Package of bundled code. */
   package?: string;
   isAsync: boolean;
   isConstructor: boolean;
-  /** Times it was entered within the request. */
+  /** Number of entries within the request. */
   count: number;
-  /** At least once, no function of the app was below it on the stack: nobody else would stop an unwinding request. */
+  /** True if at least once no function of the app was below it on the stack: no other function would stop an unwinding request. */
   isRoot: boolean;
-  /** One of our functions is below it on the stack and stops an unwinding request. */
+  /** True if one of our functions is below it on the stack and stops an unwinding request. */
   isCaught: boolean;
-  /** Called by an emitter or a timer, which ignore its result. */
+  /** True if called by an emitter or a timer, which ignore its result. */
   isListener: boolean;
-  /** Called by an adapter that has already made it a stage. */
+  /** True if called by an adapter that has already made it a stage. */
   isWrapped: boolean;
-  /** Entered after the response had been sent. */
+  /** True if entered after the response had been sent. */
   afterAnswer: boolean;
-  /** Code of a dependency was on the stack below it. */
+  /** True if code of a dependency was below it on the stack. */
   isBelowDependency: boolean;
-  /** Entered in the same turn of the event loop in which the request arrived. */
+  /** True if entered in the same turn of the event loop in which the request arrived. */
   isSameTurn: boolean;
 }
 
@@ -83,28 +83,25 @@ export interface CutSlice {
   /** Responses of the app with a status of 400 or above. */
   failures: number;
   seconds: number;
-  /** Of the main thread. */
+  /** CPU of the main thread. */
   threadMicros: number;
-  /** Of all threads. */
+  /** CPU of all threads. */
   cpuMicros: number;
-  /**
-   * Of slices that were timed for it: from the early end of a request until it has left every function it called, in
-   * µs.
-   */
+  /** Set in slices that time it: from the early end of a request until all functions it called have returned, in µs. */
   endingMicros?: number;
 }
 
-/** How long the event loop had been idle when a request reached a stage. */
+/** Idle time of the event loop when a request reached a stage. */
 export interface WaitingMark {
   stage: number;
   idleMs: number;
 }
 
-/** Above every stage: nothing is cut. Both are the same to the server, but separate in the figures. */
+/** Above every stage: nothing is cut. Both are identical to the server, but separate in the figures. */
 export const whole = 100_000;
 export const wholeAgain = 100_001;
 
-/** Below every stage: requests report when they reach each, and none is cut. */
+/** Below every stage: requests report when they reach each stage, and none is cut. */
 export const watched = -1;
 
 export type ToServer =
@@ -112,7 +109,7 @@ export type ToServer =
   | { type: 'report' }
   /** Ends requests at this cut until the next message. */
   | { type: 'hold'; cut: number }
-  /** The next request reports when it reached which stage. */
+  /** The next request records when it reaches each stage. */
   | { type: 'watch' }
   | { type: 'marks' }
   | {
@@ -120,7 +117,7 @@ export type ToServer =
       rounds: number[][];
       guardMs: number;
       countedMs: number;
-      /** Times how requests leave, at some cost: the CPU of these slices is not comparable with others. */
+      /** Times the endings of requests, at some cost: the CPU of these slices is not comparable with others. */
       timesEndings: boolean;
     };
 

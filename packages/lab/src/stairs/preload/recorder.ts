@@ -12,13 +12,13 @@ type Caller = Pick<
   'isRoot' | 'isCaught' | 'isListener' | 'isWrapped' | 'isBelowDependency'
 >;
 
-/** Stacks are looked at this often for one function of one request; more would tell nothing new. */
+/** Max number of stacks read for one function of one request; more would add nothing new. */
 const looksPerFunction = 8;
 
-/** They only pass on what is thrown. */
+/** Files that only forward errors. */
 const passing = new Set([eventsFile, callbacksFile]);
 
-/** Phase `trace`: writes down what a request enters, in order. */
+/** Phase `trace`: records the functions that a request enters, in order. */
 export class Recorder {
   readonly #state: StairsState;
   readonly #facts = new Map<string, FunctionFacts>();
@@ -97,10 +97,10 @@ export class Recorder {
     };
   }
 
-  /** Who was on the stack below the function that was entered. What lies beyond an await is not a frame of it. */
+  /** Reads the stack below the function that was entered. Frames beyond an await are not part of it. */
   #callerOf(): Caller {
     const sites = callSites();
-    // This method, #enter, the arrow, the state's, then the function itself: found by not being ours.
+    // Skips this method, #enter, the arrow and the state's method to the function itself: the first frame that is not ours.
     const index = sites.findIndex((site) => !this.#isOwn(site)) + 1;
     const none = { isRoot: true, isCaught: false, isListener: false, isWrapped: false };
     const caller: Caller = { ...none, isBelowDependency: false };
@@ -109,7 +109,7 @@ export class Recorder {
     for (const site of sites.slice(index)) {
       if (site.isAsync()) break;
       const file = fileOf(site);
-      // A Promise takes what is thrown in it.
+      // The constructor of Promise catches errors.
       if (file === undefined && site.isConstructor() && site.getFunctionName() === 'Promise') {
         caller.isCaught = true;
         break;
@@ -140,7 +140,7 @@ export class Recorder {
   }
 }
 
-/** From where the app was started; of what lies elsewhere, the end. */
+/** Returns the path relative to the start folder of the app; the end of the path for files elsewhere. */
 function shortPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path.startsWith('..') ? file.split(/[\\/]/).slice(-2).join('/') : path;

@@ -2,10 +2,10 @@ import http, { type IncomingMessage } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import type { StairsState, WatchedResponse } from './state.ts';
 
-/** This file, as it is on a stack. */
+/** Path of this file as it appears in stacks. */
 export const eventsFile: string = fileURLToPath(import.meta.url);
 
-/** Its response, on every request whose listeners are followed. */
+/** The response, set on every request whose listeners are followed. */
 const answeredBy: unique symbol = Symbol('redline: its response');
 
 type WatchedRequest = IncomingMessage & { [answeredBy]?: WatchedResponse };
@@ -15,8 +15,8 @@ export function followEvents(request: IncomingMessage, response: WatchedResponse
 }
 
 /**
- * What a request emits belongs to it. A body that arrives behind its headers is read from the socket, outside of everything that
- * the handler began: without this, its listeners would be those of no request.
+ * Runs the events of a request as part of it. A body that arrives after its headers is read from the socket, outside the context of
+ * the handler: without this, its listeners would belong to no request.
  */
 export function watchEvents({ responses }: StairsState): void {
   const { prototype } = http.IncomingMessage;

@@ -3,7 +3,7 @@ import { EndingTimes } from './ending-times.ts';
 import { type CutSlice, whole } from './protocol.ts';
 import type { StairsState } from './state.ts';
 
-/** The main thread's clock where there is one (Node 22.19 on); otherwise that of the process. */
+/** The main thread's clock if available (from Node 22.19); otherwise that of the process. */
 const threadClock = (process as { threadCpuUsage?: () => NodeJS.CpuUsage }).threadCpuUsage;
 export const hasThreadClock: boolean = threadClock !== undefined;
 
@@ -23,8 +23,8 @@ interface Reading {
 }
 
 /**
- * Holds each cut for one slice. What was under way when it began was under another cut, so the first `guardMs` of a
- * slice do not count.
+ * Holds each cut for one slice. Requests in flight at its start belong to another cut, so the first `guardMs` of a slice do not
+ * count.
  */
 export async function rotate(
   state: StairsState,

@@ -5,10 +5,10 @@ import { type PreloadSettings, type StageKind, whole } from './protocol.ts';
 import type { WaitingMarks } from './waiting-marks.ts';
 
 /**
- * Thrown to leave functions of a request that has ended. No Error: capturing a stack costs microseconds. Not frozen, for
- * libraries that note something on what they catch.
+ * Thrown to leave functions of a request that has ended. Not an Error: capturing a stack costs microseconds. Not frozen, for
+ * libraries that add properties to caught errors.
  */
-export const unwound: object = {
+export const cutException: object = {
   name: 'RedlineCut',
   message: 'this request was ended early by redline stairs',
 };
@@ -17,31 +17,31 @@ export const unwound: object = {
 export const globalName = '__redlineStairs';
 
 /**
- * On every response from its arrival on, ended early or not, for all to have the same shape. A WeakSet of those that ended
- * would cost each of them half a microsecond, which whole requests do not pay.
+ * Set on every response when it arrives, ended early or not, so that all have the same shape. A WeakSet of ended responses would
+ * cost each of them half a microsecond, which whole requests do not pay.
  */
-export const isInert: unique symbol = Symbol('redline: ended early');
+export const hasEndedEarly: unique symbol = Symbol('redline: ended early');
 
-export type WatchedResponse = ServerResponse & { [isInert]?: boolean };
+export type WatchedResponse = ServerResponse & { [hasEndedEarly]?: boolean };
 
 /**
- * How a stage of a framework is left: by returning nothing, after which it waits for nothing; or by throwing through
- * it.
+ * The way out of a framework's stage: by returning undefined, after which the framework waits for nothing, or by throwing
+ * through it.
  */
-export type Leaving = 'return' | 'throw';
+export type Exit = 'return' | 'throw';
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
 /**
- * The only mutable state: how far a request may go now. `k` is compared at every stage, so it is a plain field that
- * compiled code reads in a nanosecond.
+ * The only mutable state: how far a request may go at present. `k` is compared at every stage, so it is a plain field that compiled
+ * code reads in a nanosecond.
  */
 export class StairsState {
   /** Requests end at the entry of the first stage whose number is at least this. */
   k: number = whole;
-  readonly S: object = unwound;
+  readonly S: object = cutException;
   readonly settings: PreloadSettings;
-  /** Number of the stage "send"; below all cuts when it is none. */
+  /** Number of the stage "send"; below all cuts if it is not a stage. */
   sendStage: number = -1;
   requests = 0;
   stubs = 0;
@@ -49,11 +49,11 @@ export class StairsState {
   /** The response of the request that arrived in this turn of the event loop, while its listeners run. */
   current: WatchedResponse | undefined = undefined;
   readonly responses: AsyncLocalStorage<WatchedResponse> = new AsyncLocalStorage();
-  /** How the empty response is sent; set where the response's own methods are known. */
+  /** Sends the empty response; set where the response's own methods are known. */
   answer: (response: ServerResponse) => void = () => {};
-  /** Set while the time from the early end of requests to the end of everything they called is measured. */
+  /** Set while endings are timed, from the early end of a request to the return of everything it called. */
   endings: EndingTimes | undefined = undefined;
-  /** Set while one request after another records when it reaches which stage. */
+  /** Set while one request after another records when it reaches each stage. */
   marks: WaitingMarks | undefined = undefined;
   /** Phase `trace`: called for every entry. */
   onEnter: ((id: string, stage?: { kind: StageKind; name: string }) => void) | undefined;
@@ -65,8 +65,7 @@ export class StairsState {
   }
 
   /**
-   * Ends the current request unless it has ended. False outside a request, or while it is only watched: then the caller
-   * continues.
+   * Ends the current request unless it has ended. False outside a request, or while it is only watched: the caller then continues.
    */
   cut(stage: number): boolean {
     if (this.marks !== undefined) {
@@ -75,46 +74,46 @@ export class StairsState {
     }
     const response = this.current ?? this.responses.getStore();
     if (response === undefined) return false;
-    if (response[isInert]) return true;
-    // It was answered before the cut took effect.
+    if (response[hasEndedEarly]) return true;
+    // The response was sent before the cut took effect.
     if (response.writableEnded) return false;
-    response[isInert] = true;
+    response[hasEndedEarly] = true;
     this.stubs++;
     this.answer(response);
     this.endings?.begin(response);
     return true;
   }
 
-  /** The result of an `await`, unless the request ends there. */
+  /** Returns the result of an `await`, unless the request ends there. */
   resumed<Value>(stage: number, value: Value): Value {
     // oxlint-disable-next-line typescript/only-throw-error
-    if (this.k <= stage && this.cut(stage)) throw unwound;
+    if (this.k <= stage && this.cut(stage)) throw cutException;
     return value;
   }
 
-  /** Whether an error is that of an ended request, or one that was made of it on the way. */
+  /** True for the error of an ended request, or for one that was made from it on the way. */
   isOver(error: unknown): boolean {
-    if (error === unwound) return true;
-    return (this.current ?? this.responses.getStore())?.[isInert] === true;
+    if (error === cutException) return true;
+    return (this.current ?? this.responses.getStore())?.[hasEndedEarly] === true;
   }
 
-  /** An ended request has left everything behind. */
+  /** Records that all functions of an ended request have returned. */
   leave(): void {
     if (this.endings === undefined) return;
     const response = this.current ?? this.responses.getStore();
     if (response !== undefined) this.endings.end(response);
   }
 
-  /** For a caller that may be a chain of promises, which then rejects, or one that ignores the result. */
+  /** Returns a rejected promise, for a caller that chains on it or ignores the result. */
   reject(): Promise<never> {
     this.leave();
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-    const rejected = Promise.reject<never>(unwound);
+    const rejected = Promise.reject<never>(cutException);
     rejected.catch(() => {});
     return rejected;
   }
 
-  /** A handler of rejections that hands an ended request on. */
+  /** Wraps a rejection handler so that it rethrows for an ended request. */
   handler(handle: unknown): unknown {
     if (typeof handle !== 'function') return handle;
     return (error: unknown): unknown => {
@@ -123,7 +122,7 @@ export class StairsState {
     };
   }
 
-  /** As `handler`, for callers that ignore the result. */
+  /** Wraps like `handler`, for callers that ignore the result. */
   last(handle: unknown): unknown {
     if (typeof handle !== 'function') return handle;
     return (error: unknown): unknown =>
@@ -141,12 +140,12 @@ export class StairsState {
 
   /**
    * Makes a framework's function a stage, and stops ended requests there if the framework need not know about them.
-   * @param kind With `name` its identity: the same in every start of the same app.
+   * @param kind With `name`, its identity: the same at every start of the same app.
    */
-  stage<Fn extends Callable>(kind: StageKind, name: string, fn: Fn, leaving: Leaving): Fn {
+  stage<Fn extends Callable>(kind: StageKind, name: string, fn: Fn, exit: Exit): Fn {
     const id = this.#identify(`${kind} ${name}`);
-    const wrapper = this.#wrapperFor(id, { kind, name }, fn, leaving);
-    // Frameworks tell error handlers, and hooks with callbacks, by the number of parameters.
+    const wrapper = this.#wrapperFor(id, { kind, name }, fn, exit);
+    // Frameworks recognise error handlers, and hooks with callbacks, by the number of parameters.
     Object.defineProperty(wrapper, 'length', { value: fn.length });
     Object.defineProperty(wrapper, 'name', { value: fn.name });
     for (const key of Reflect.ownKeys(fn)) {
@@ -161,7 +160,7 @@ export class StairsState {
     id: string,
     stage: { kind: StageKind; name: string },
     fn: Callable,
-    leaving: Leaving,
+    exit: Exit,
   ): Callable {
     // oxlint-disable-next-line typescript/no-this-alias
     const state = this;
@@ -172,10 +171,10 @@ export class StairsState {
       };
     }
     const number = this.settings.stages[id] ?? -1;
-    if (leaving === 'throw') {
+    if (exit === 'throw') {
       return function (this: unknown): unknown {
         // oxlint-disable-next-line typescript/only-throw-error
-        if (state.k <= number && state.cut(number)) throw unwound;
+        if (state.k <= number && state.cut(number)) throw cutException;
         // oxlint-disable-next-line prefer-rest-params
         return fn.apply(this, arguments as never);
       };
@@ -196,7 +195,7 @@ export class StairsState {
     };
   }
 
-  /** Two of one name are distinguished by the order in which they are registered. */
+  /** Distinguishes functions with the same name by the order of their registration. */
   #identify(name: string): string {
     const before = this.#named.get(name) ?? 0;
     this.#named.set(name, before + 1);

@@ -7,7 +7,7 @@ export interface FunctionFacts {
   id: string;
   name: string;
   file: string;
-  /** Its place in the source, which differs for compiled code. */
+  /** Position in the source, which differs for compiled code. */
   place: { file: string; line: number };
   isAsync: boolean;
   isConstructor: boolean;
@@ -17,7 +17,7 @@ export interface FunctionFacts {
 interface Edit {
   at: number;
   text: string;
-  /** Characters that are removed. */
+  /** Number of characters to remove. */
   remove: number;
 }
 
@@ -25,11 +25,11 @@ export interface SourceFile {
   file: string;
   source: string;
   isModule: boolean;
-  /** Maps a place in the code to its place in the source. Lines count from 1, columns from 0. */
+  /** Maps a position in the code to its position in the source. Lines count from 1, columns from 0. */
   original?: ((line: number, column: number) => { file: string; line: number }) | undefined;
 }
 
-/** Every function reports its entry, and every `await` its end. */
+/** Makes every function report its entry, and every `await` its end. */
 export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => void): string {
   return edit(file, {
     function(facts) {
@@ -45,9 +45,9 @@ export function traceSource(file: SourceFile, found: (facts: FunctionFacts) => v
 }
 
 /**
- * A stage ends the request at its entry when it is its turn, by throwing: the app and its libraries close what they
- * have opened in their own `finally`, and asynchronous functions reject. The throw reaches the next guard, or the error
- * handling of a framework. All other functions are unchanged.
+ * Makes each stage end the request at its entry in its turn, by throwing: the app and its libraries release in their own `finally`
+ * what they have opened, and asynchronous functions reject. The throw reaches the next guard, or the error handling of a framework.
+ * All other functions are unchanged.
  */
 export function cutSource(
   file: SourceFile,
@@ -58,7 +58,7 @@ export function cutSource(
     function({ id, isAsync }) {
       const number = stages[id];
       const cut = `if(${globalName}.k<=${number}&&${globalName}.cut(${number}))throw ${globalName}.S;`;
-      // Callers of an asynchronous function ignore its promise; a synchronous one may be part of a chain of them.
+      // Callers of an asynchronous function ignore its promise; a synchronous one may be part of a promise chain.
       const way = `return ${globalName}.${isAsync ? 'leave' : 'reject'}();`;
       return { prologue: number === undefined ? '' : cut, guard: guards.has(id) ? way : '' };
     },
@@ -70,15 +70,15 @@ export function cutSource(
 
 interface Insertion {
   prologue: string;
-  /** The code that stops an unwinding request; empty where it continues. */
+  /** Code that stops an unwinding request; empty if it continues. */
   guard: string;
 }
 
 interface Edits {
   function(facts: FunctionFacts): Insertion;
-  /** The beginning of the call that an `await` becomes the last argument of. */
+  /** Returns the start of the call whose last argument is the `await`. */
   resume(facts: FunctionFacts): string | undefined;
-  /** Whether handlers of rejections hand an ended request on. */
+  /** True if rejection handlers rethrow for an ended request. */
   letsThrough: boolean;
 }
 
@@ -121,7 +121,7 @@ function edit(asking: SourceFile, asked: Edits): string {
       return () => insert(node.end, ')');
     },
     catches(clause) {
-      letUnwindThrough(clause, source, insert);
+      rethrowCutException(clause, source, insert);
     },
     handles(handler, isLast) {
       if (!asked.letsThrough) return undefined;
@@ -186,19 +186,22 @@ function close({ node, isConstructor }: FoundFunction, { guard }: Insertion, ins
   }
 }
 
-/** 'use strict' counts only while nothing stands before it. */
+/** Returns the position after the directives: 'use strict' only counts as the first statement. */
 function afterDirectives(block: AnyNode): { at: number; separator: string } {
   const directives = (block['body'] as AnyNode[]).findLast((statement, index, all) =>
     all.slice(0, index + 1).every(({ directive }) => typeof directive === 'string'),
   );
-  // It may have been written without its semicolon.
+  // The directive may lack its semicolon.
   return directives === undefined
     ? { at: block.start + 1, separator: '' }
     : { at: directives.end, separator: ';' };
 }
 
-/** The app's own `catch` must not treat an ended request as a failure, nor an error that a library made of one. */
-function letUnwindThrough(clause: AnyNode, source: string, insert: Insert): void {
+/**
+ * Makes the app's own `catch` rethrow for an ended request, so that it does not treat it as a failure; likewise for an error that a
+ * library made of one.
+ */
+function rethrowCutException(clause: AnyNode, source: string, insert: Insert): void {
   const body = clause['body'] as AnyNode;
   const param = clause['param'] as AnyNode | null;
   const rethrow = (name: string): string => `if(${globalName}.isOver(${name}))throw ${name};`;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { WaitingMark } from './protocol.ts';
 
-/** When one request, alone in the server, came to which stage: by the time the event loop has had nothing to do so far. */
+/** Records when a single request, alone in the server, reached each stage, as the idle time of the event loop so far. */
 export class WaitingMarks {
   readonly #marks = new Map<number, number>();
 

@@ -20,7 +20,7 @@ const marks = {
   new: 'skip',
 } as const;
 
-/** What each stage may cost, and whether it keeps to it. */
+/** Returns the section with the limit of each stage, and whether the stage keeps it. */
 export function budgetSection({ file, unit, rows }: BudgetReport): Section {
   const head = unit === 'µs' ? 'µs' : 'floors';
   const explained =

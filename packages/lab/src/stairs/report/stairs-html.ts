@@ -12,7 +12,7 @@ import { stealText } from '../../report/words.ts';
 import { verdictWord } from '../../report/words.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
 
-/** The report of `redline stairs` as one self-contained file. */
+/** Renders the report of `redline stairs` as one self-contained file. */
 export function renderStairsHtml(result: StairsResult): string {
   const figures = stairFigures(result);
   return renderPage({
@@ -31,8 +31,8 @@ export function renderStairsHtml(result: StairsResult): string {
   });
 }
 
-/** More than this on page one and nobody reads the first. */
-const mostFindings = 3;
+/** Max number of findings on page one: readers skip longer lists. */
+const maxFindings = 3;
 
 function findings(result: StairsResult, figures: StairFigures): Finding[] {
   const found: Finding[] = [];
@@ -48,7 +48,7 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
     .slice(1)
     .filter(({ stage, reading }) => reading === 'changed' && stage !== top?.stage)
     .toSorted((a, b) => b.stage.micros.value - a.stage.micros.value)
-    .slice(0, mostFindings);
+    .slice(0, maxFindings);
   if (own.length > 0 && trusted) {
     const text = own.map(
       ({ stage, micros }) => `${stage.name} ${micros} µs (${percent(stage.share)})`,

@@ -15,7 +15,7 @@ import { statusWords } from './stairs-budget.ts';
 import { unitText } from './stairs-terminal.ts';
 import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
 
-/** The stages, and where there is a budget how each keeps to it. */
+/** Renders the stages and, with a budget, the status of each. */
 export function stairsMarkdown(result: StairsResult): string {
   const { stages, budget, title, leftOut, whatIf } = result;
   const hasWaiting = stages.some((stage) => waitText(stage) !== '');

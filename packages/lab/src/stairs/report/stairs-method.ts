@@ -3,7 +3,7 @@ import { fixed, plural } from '../../report/format.ts';
 import { markup, type Markup } from '../../report/markup.ts';
 import type { Section } from '../../report/section.ts';
 
-/** How the waterfall came about and what it leaves open. */
+/** Returns the section that explains how the waterfall was measured, and its limits. */
 export function stairsMethod(result: StairsResult): Section {
   const items = (sentences: string[]): Markup[] =>
     sentences.map((text) => markup`<li>${text}</li>`);

@@ -3,7 +3,7 @@ import type { StageFigures, StairsResult } from '../result.ts';
 import { type Axis, linearAxis } from '../../report/axis.ts';
 import { columnDecimals, fixed, range } from '../../report/format.ts';
 
-/** A stage as it is shown: its bar starts where the last one ended. */
+/** A displayed stage: its bar starts where the last one ended. */
 export interface StairRow {
   stage: StageFigures;
   fromMicros: number;
@@ -13,7 +13,7 @@ export interface StairRow {
   reading: StairReading;
 }
 
-/** `withheld`: the control cannot vouch for any verdict. */
+/** `withheld`: the control cannot confirm any verdict. */
 export type StairReading = Verdict | 'withheld';
 
 export interface StairFigures {
@@ -50,7 +50,7 @@ export function stairFigures(result: StairsResult): StairFigures {
   };
 }
 
-/** What the sum leaves over, in a sentence. */
+/** Describes the unattributed rest of the sum in a sentence. */
 export function unattributed(result: StairsResult, { decimals }: StairFigures): string {
   const rest = result.unattributedMicros;
   const { low, high } = result.whole.micros;
@@ -58,7 +58,7 @@ export function unattributed(result: StairsResult, { decimals }: StairFigures): 
   return `The stages sum to ${fixed(result.sumMicros, decimals)} µs; ${fixed(rest, decimals)} µs is unattributed, ${isInside ? 'inside' : 'outside'} the interval of the whole.`;
 }
 
-/** The most expensive stage of the app, without HTTP itself, which the app cannot change. */
+/** Returns the most expensive stage of the app, without HTTP itself, which the app cannot change. */
 export function costliest({ rows }: StairFigures): StairRow | undefined {
   const own = rows.slice(1).filter(({ stage }) => stage.verdict === 'changed');
   return own.toSorted((a, b) => b.stage.micros.value - a.stage.micros.value)[0];

@@ -15,7 +15,7 @@ import { STACK, stackedTable } from '../../report/style.ts';
 import { verdictWord } from '../../report/words.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
 
-/** How a verdict of a stage looks: a cost is neither better nor worse. */
+/** Style of a stage's verdict: a cost is neither better nor worse. */
 const readings = {
   changed: 'base',
   same: 'same',
@@ -23,7 +23,7 @@ const readings = {
   withheld: 'withheld',
 } as const;
 
-/** The waterfall: stages in the order of the request, each bar where the last one ended. */
+/** Returns the section with the waterfall: stages in the order of the request, each bar where the last one ended. */
 export function stairsSection(result: StairsResult, figures: StairFigures): Section {
   return {
     id: 'stairs',

@@ -2,7 +2,7 @@ import { blocksText } from '../../report/blocks.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import type { StairsResult } from '../result.ts';
 import { axisLine } from '../../report/terminal-plot.ts';
-import { cut, ends, lineOf, tableWidth, widest, wrap } from '../../report/columns.ts';
+import { cutApart, ends, lineOf, named, tableWidth, widest, wrap } from '../../report/columns.ts';
 import { fixed, percent, plural, range } from '../../report/format.ts';
 import { type Glyphs, glyphsFor } from '../../report/glyphs.ts';
 import {
@@ -15,15 +15,15 @@ import {
 import type { TerminalOptions } from '../../report/terminal-options.ts';
 import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
 
-const mostName = 28;
-const leastName = 13;
-/** Mark and longest word. */
-const mostVerdict = 12;
-const leastPlot = 10;
+const maxNameWidth = 28;
+const minNameWidth = 13;
+/** Room for the mark and the longest word. */
+const verdictWidth = 12;
+const minPlotWidth = 10;
 
 const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
 
-/** The waterfall for people in a terminal: complete without colour. */
+/** Renders the waterfall for a terminal; it is complete without colour. */
 export function renderStairsTerminal(result: StairsResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);
@@ -59,12 +59,13 @@ function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] 
 
 type StairColumn = 'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict';
 
-/** The table as there is room for it. */
+/** Layout of the table for the available width. */
 interface Layout {
   line: (cells: Readonly<Record<StairColumn, string>>) => string;
+  nameWidth: number;
   plotWidth: number;
   hasWaits: boolean;
-  /** Whether verdicts have their words, or their marks alone. */
+  /** True if verdicts show their words, not only their marks. */
   hasWords: boolean;
 }
 
@@ -78,15 +79,19 @@ function layOut({ rows, whole }: StairFigures, width: number): Layout {
   const waitWidth = hasWaits ? Math.max(7, widest(waits)) : 0;
   const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
   const others = base + (hasWaits ? waitWidth + 2 : 0);
-  // The words of the marks are on the page, and a mark is enough.
-  const hasWords = width - others - leastName >= mostVerdict;
-  const withVerdict = others + (hasWords ? mostVerdict : 1);
-  // Bars, and what waits, say more than what the beginning of a request would serve.
-  const hasRps = width - withVerdict - rpsWidth - 2 - leastName >= leastPlot;
+  // The marks suffice: their words are on the page.
+  const hasWords = width - others - minNameWidth >= verdictWidth;
+  const withVerdict = others + (hasWords ? verdictWidth : 1);
+  // Bars and waits are more useful than the throughput of partial requests.
+  const hasRps = width - withVerdict - rpsWidth - 2 - minNameWidth >= minPlotWidth;
   const rest = withVerdict + (hasRps ? rpsWidth + 2 : 0);
   const nameWidth = Math.max(
-    leastName,
-    Math.min(mostName, widest(rows.map(({ stage }) => stage.name)), width - rest - leastPlot),
+    minNameWidth,
+    Math.min(
+      maxNameWidth,
+      widest(rows.map(({ stage }) => stage.name)),
+      width - rest - minPlotWidth,
+    ),
   );
   const plotWidth = Math.max(0, width - rest - nameWidth);
   const line = lineOf<StairColumn>({
@@ -100,8 +105,8 @@ function layOut({ rows, whole }: StairFigures, width: number): Layout {
     verdict: { width: 0 },
   });
   return {
-    line: (cells) =>
-      line({ ...cells, name: cut(cells.name, nameWidth), rps: hasRps ? cells.rps : '' }),
+    nameWidth,
+    line: (cells) => line({ ...cells, rps: hasRps ? cells.rps : '' }),
     plotWidth,
     hasWaits,
     hasWords,
@@ -115,8 +120,9 @@ function table(
   glyphs: Glyphs,
 ): string[] {
   const { rows, axis, whole } = figures;
-  const { line, plotWidth, hasWaits, hasWords } = layOut(figures, width);
-  const isWide = plotWidth >= leastPlot - 2;
+  const { line, nameWidth, plotWidth, hasWaits, hasWords } = layOut(figures, width);
+  const names = cutApart(rows.map(nameAt(rows)), nameWidth);
+  const isWide = plotWidth >= minPlotWidth - 2;
   const full = glyphs.barSteps.at(-1) ?? '#';
   return [
     line({
@@ -129,17 +135,19 @@ function table(
       plot: isWide ? axisLine(axis, plotWidth) : '',
       verdict: hasWords ? 'verdict' : '',
     }),
-    ...rows.map((row) =>
-      line({
-        name: row.stage.name,
-        micros: row.micros,
-        range: row.range,
-        share: fixed(row.stage.share * 100),
-        wait: waitText(row.stage),
-        rps: fixed(row.stage.rpsIfItEnded.value),
-        plot: isWide ? bar(row, figures, plotWidth, glyphs) : '',
-        verdict: hasWords ? verdict(row, glyphs) : markOf(row, glyphs),
-      }),
+    ...rows.flatMap((row, index) =>
+      named(names[index]!, nameWidth, width, (name) =>
+        line({
+          name,
+          micros: row.micros,
+          range: row.range,
+          share: fixed(row.stage.share * 100),
+          wait: waitText(row.stage),
+          rps: fixed(row.stage.rpsIfItEnded.value),
+          plot: isWide ? bar(row, figures, plotWidth, glyphs) : '',
+          verdict: hasWords ? verdict(row, glyphs) : markOf(row, glyphs),
+        }),
+      ),
     ),
     line({
       name: 'whole request',
@@ -154,7 +162,16 @@ function table(
   ];
 }
 
-/** Bars start on whole cells and end in eighths; a stage without a cost keeps a mark at its place. */
+/** Appends the line number if another stage has the same name. */
+function nameAt(rows: readonly StairRow[]): (row: StairRow) => string {
+  return ({ stage: { name, place } }) => {
+    const line = /:\d+$/.exec(place)?.[0] ?? '';
+    const isTwice = rows.filter(({ stage }) => stage.name === name).length > 1;
+    return isTwice && !name.endsWith(line) ? `${name} ${line}` : name;
+  };
+}
+
+/** Draws a bar that starts on a whole cell and ends in eighths; a stage without a cost keeps a mark at its place. */
 function bar(
   { fromMicros, toMicros, reading, stage }: StairRow,
   { axis }: StairFigures,

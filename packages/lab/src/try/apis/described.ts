@@ -6,42 +6,42 @@ import { openApiPaths, openApiRequests } from './openapi.ts';
 import {
   isMcp,
   isTrpc,
-  mcpGreeting,
+  mcpInitialize,
   mcpPaths,
   mcpRequests,
-  rpcLooks,
+  rpcDescriptionRequests,
   rpcPaths,
   rpcRequests,
   rpcResult,
-  trpcLook,
   trpcPaths,
+  trpcProbe,
   trpcRequests,
 } from './rpc.ts';
 
-/** Requests that only read, as an app describes them itself. */
+/** Read-only requests from an app's own description. */
 export interface Described {
   requests: Required<RequestConfig>[];
-  /** Where, for people: `GET /openapi.json`. */
+  /** Source for display: `GET /openapi.json`. */
   by: string;
-  /** Begins the session that they belong to. */
+  /** Starts the session that the requests belong to. */
   login?: Required<RequestConfig>;
 }
 
 const patienceMs = 2_000;
 
-/** What is requested to find a description, for the first screen. */
-export const looksFor: string = `GET ${openApiPaths.slice(0, 4).join(' ')} and the like, POST ${anyQuery} to ${graphqlPaths.join(' ')}, GET of an unknown procedure of tRPC, initialize of MCP at ${mcpPaths.join(' ')}, and rpc.discover of JSON-RPC at ${rpcPaths.join(' ')}`;
+/** Lists the requests that look for a description, for the first screen. */
+export const descriptionRequestsText: string = `GET ${openApiPaths.slice(0, 4).join(' ')} and the like, POST ${anyQuery} to ${graphqlPaths.join(' ')}, GET of an unknown procedure of tRPC, initialize of MCP at ${mcpPaths.join(' ')}, and rpc.discover of JSON-RPC at ${rpcPaths.join(' ')}`;
 
 type Ask = (request: Required<RequestConfig>) => Promise<Answer | undefined>;
 
 interface Asked {
   ask: Ask;
   headers: Record<string, string>;
-  /** Of the app. */
+  /** Folder of the app. */
   folder: string;
 }
 
-/** Where no route answers, what the app says of itself; undefined where it says nothing. */
+/** Reads an app's own description when none of its routes succeeds; undefined if it has none. */
 export async function describedRequests(
   endpoint: Endpoint,
   { headers, folder, signal }: Pick<Asked, 'headers' | 'folder'> & { signal: AbortSignal },
@@ -50,8 +50,8 @@ export async function describedRequests(
     signal.throwIfAborted();
     return send(endpoint, request, { timeoutMs: patienceMs, signal }).catch(() => undefined);
   };
-  for (const look of [ofOpenApi, ofGraphql, ofTrpc, ofMcp, ofJsonRpc]) {
-    const found = await look({ ask, headers, folder });
+  for (const find of [ofOpenApi, ofGraphql, ofTrpc, ofMcp, ofJsonRpc]) {
+    const found = await find({ ask, headers, folder });
     if (found !== undefined && found.requests.length > 0) return found;
   }
   return undefined;
@@ -72,7 +72,7 @@ async function ofGraphql({ ask, headers }: Asked): Promise<Described | undefined
     const any = queryOf(path, anyQuery, headers);
     const body = bodyOf(await ask(any));
     if (body === undefined || !isGraphql(body)) continue;
-    // Many apps hide their schema in production.
+    // Many apps disable introspection in production.
     const schema = bodyOf(await ask(schemaRequest(path, headers)));
     const queries = schema === undefined ? [] : queriesIn(schema);
     const requests = queries.map((query) => queryOf(path, query, headers));
@@ -86,7 +86,7 @@ async function ofGraphql({ ask, headers }: Asked): Promise<Described | undefined
 
 async function ofTrpc({ ask, headers, folder }: Asked): Promise<Described | undefined> {
   for (const base of trpcPaths) {
-    const answer = await ask(trpcLook(base, headers));
+    const answer = await ask(trpcProbe(base, headers));
     if (answer === undefined || !isTrpc(answer.body)) continue;
     const requests = trpcRequests(folder, base, headers);
     return { requests, by: `the code, for tRPC at ${base === '' ? '/' : base},` };
@@ -96,7 +96,7 @@ async function ofTrpc({ ask, headers, folder }: Asked): Promise<Described | unde
 
 async function ofMcp({ ask, headers }: Asked): Promise<Described | undefined> {
   for (const path of mcpPaths) {
-    const login = mcpGreeting(path, headers);
+    const login = mcpInitialize(path, headers);
     const answer = await ask(login);
     if (answer?.status !== 200 || !isMcp(answer.body)) continue;
     return {
@@ -110,12 +110,12 @@ async function ofMcp({ ask, headers }: Asked): Promise<Described | undefined> {
 
 async function ofJsonRpc({ ask, headers }: Asked): Promise<Described | undefined> {
   for (const path of rpcPaths) {
-    for (const look of rpcLooks(path, headers)) {
-      const body = bodyOf(await ask(look));
+    for (const request of rpcDescriptionRequests(path, headers)) {
+      const body = bodyOf(await ask(request));
       const result = body && rpcResult(body);
       if (result === undefined) break;
       if (result === null) continue;
-      return { requests: rpcRequests(look, result, headers), by: `JSON-RPC at ${path}` };
+      return { requests: rpcRequests(request, result, headers), by: `JSON-RPC at ${path}` };
     }
   }
   return undefined;

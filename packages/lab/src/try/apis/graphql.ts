@@ -4,14 +4,14 @@ import { actionIn } from '../actions.ts';
 
 export const graphqlPaths: readonly string[] = ['/graphql', '/api/graphql', '/query', '/'];
 
-/** Asks nothing of the app but its name for what queries begin at. */
+/** Queries only the name of the root type. */
 export const anyQuery = '{__typename}';
 
 const typeOfField = 'kind name ofType{kind name ofType{kind name ofType{kind name}}}';
 const schemaQuery = `{__schema{queryType{name} types{kind name fields{name args{name defaultValue type{kind}} type{${typeOfField}}}}}}`;
 
-const mostQueries = 8;
-/** Fields of fields: more would ask for the whole database. */
+const maxQueries = 8;
+/** Max depth of nested fields: deeper queries could read the whole database. */
 const depth = 2;
 
 interface TypeRef {
@@ -51,7 +51,7 @@ export function schemaRequest(
   return queryOf(path, schemaQuery, headers);
 }
 
-/** Whether a response is one of GraphQL to {@link anyQuery}. */
+/** True if the body is a GraphQL response to {@link anyQuery}. */
 export function isGraphql(body: Buffer): boolean {
   try {
     const read = JSON.parse(body.toString()) as { data?: { __typename?: unknown } };
@@ -61,7 +61,7 @@ export function isGraphql(body: Buffer): boolean {
   }
 }
 
-/** Queries of the app's own schema, each of one field that needs no argument, with what is simple below it. */
+/** Builds queries from the app's schema, each of one field without required arguments, with the simple fields below it. */
 export function queriesIn(body: Buffer): string[] {
   const schema = schemaIn(body);
   if (schema === undefined) return [];
@@ -73,7 +73,7 @@ export function queriesIn(body: Buffer): string[] {
       const selection = selectionOf(each.type, types, depth);
       return selection === undefined ? [] : [`{${each.name}${selection}}`];
     })
-    .slice(0, mostQueries);
+    .slice(0, maxQueries);
 }
 
 function schemaIn(body: Buffer): Schema | undefined {
@@ -89,7 +89,7 @@ function needsNothing({ args }: Field): boolean {
   return args.every(({ type, defaultValue }) => type.kind !== 'NON_NULL' || defaultValue !== null);
 }
 
-/** Empty for what has no fields; undefined where nothing simple is below it. */
+/** Returns the selection of a type: empty for scalars and enums, undefined beyond the max depth. */
 function selectionOf(
   type: TypeRef,
   types: ReadonlyMap<string, Schema['types'][number]>,
@@ -107,7 +107,7 @@ function selectionOf(
   return parts.length === 0 ? '{__typename}' : `{${parts.join(' ')}}`;
 }
 
-/** Without lists and what may not be null. */
+/** Unwraps lists and non-null types. */
 function named(type: TypeRef): TypeRef {
   return type.ofType ? named(type.ofType) : type;
 }

@@ -2,7 +2,7 @@ import { resolveRequest } from '../../config/resolve-plan.ts';
 import type { RequestConfig } from '../../config/types.ts';
 import { actionIn } from '../actions.ts';
 
-/** Where frameworks and their plugins serve a description: FastAPI's habit, Nest's Swagger, Fastify's, Spring's. */
+/** Paths at which frameworks and their plugins serve a description: FastAPI's convention, Nest's Swagger, Fastify's, Spring's. */
 export const openApiPaths: readonly string[] = [
   '/openapi.json',
   '/api-json',
@@ -23,7 +23,7 @@ interface Parameter {
   example?: unknown;
   examples?: Record<string, { value?: unknown }>;
   schema?: Schema;
-  /** Swagger 2 has no schema here. */
+  /** Swagger 2 has no schema object in parameters. */
   default?: unknown;
   enum?: unknown[];
   $ref?: string;
@@ -46,8 +46,8 @@ interface Description {
 }
 
 /**
- * The GET operations of a description, with the examples and defaults that it has for their parameters. Those that look like
- * actions are left out, and those that need a value that nobody has given.
+ * Returns the GET operations of a description, with its examples and defaults for their parameters. Operations that look like
+ * actions are left out, as are those that require an unknown value.
  * @returns undefined if the body is not a description
  */
 export function openApiRequests(
@@ -77,14 +77,14 @@ function parsed(body: Buffer): Description | undefined {
   }
 }
 
-/** Of the first server: the others are other machines. */
+/** Returns the path prefix of the first server: the others are other machines. */
 function prefixOf({ servers, basePath }: Description): string {
   const url = servers?.[0]?.url ?? basePath ?? '';
   const { pathname } = new URL(URL.canParse(url, 'http://app/') ? url : '', 'http://app/');
   return pathname.replace(/\/$/, '').replaceAll(/%7B|%7D/gi, '');
 }
 
-/** With every required parameter in its place. */
+/** Fills in every required parameter. */
 function fill(path: string, parameters: readonly Parameter[]): string | undefined {
   let filled = path;
   const query = new URLSearchParams();

@@ -11,13 +11,13 @@ export const mcpPaths: readonly string[] = ['/mcp', '/api/mcp'];
 export const rpcPaths: readonly string[] = ['/', '/rpc', '/jsonrpc', '/api/rpc'];
 export const trpcPaths: readonly string[] = ['/trpc', '/api/trpc', ''];
 
-/** Lists in the Model Context Protocol: they run none of its tools. */
+/** List methods of the Model Context Protocol: they run none of its tools. */
 const mcpLists = ['tools/list', 'resources/list', 'prompts/list'];
-/** Of OpenRPC, of servers after the manner of XML-RPC, and of nodes of Ethereum. */
+/** Methods of OpenRPC, of servers in the style of XML-RPC, and of Ethereum nodes. */
 const rpcLists = ['rpc.discover', 'system.listMethods', 'eth_blockNumber'];
 /** First words of methods that read. */
 const reading = /^(?:\w+[._/])*(get|list|find|search|query|read|fetch|count|ping|version|status)/i;
-const mostNames = 40;
+const maxNames = 40;
 
 function call(path: string, method: string, headers: Headers, params?: object): Request {
   const body = { jsonrpc: '2.0', id: 1, method, ...(params && { params }) };
@@ -33,8 +33,8 @@ function call(path: string, method: string, headers: Headers, params?: object): 
   });
 }
 
-/** Begins a session, where the server keeps any. */
-export function mcpGreeting(path: string, headers: Headers): Request {
+/** Starts a session, if the server keeps any. */
+export function mcpInitialize(path: string, headers: Headers): Request {
   return call(path, 'initialize', headers, {
     protocolVersion: '2025-03-26',
     capabilities: {},
@@ -42,7 +42,7 @@ export function mcpGreeting(path: string, headers: Headers): Request {
   });
 }
 
-/** Whether a response, as JSON or as an event, is one of the protocol to {@link mcpGreeting}. */
+/** True if the body, JSON or an event, is a protocol response to {@link mcpInitialize}. */
 export function isMcp(body: Buffer): boolean {
   return /"protocolVersion"\s*:/.test(body.toString('latin1'));
 }
@@ -51,11 +51,11 @@ export function mcpRequests(path: string, headers: Headers): Request[] {
   return mcpLists.map((method) => call(path, method, headers));
 }
 
-export function rpcLooks(path: string, headers: Headers): Request[] {
+export function rpcDescriptionRequests(path: string, headers: Headers): Request[] {
   return rpcLists.map((method) => call(path, method, headers));
 }
 
-/** The result of a response of JSON-RPC; null where it is an error, and undefined where it is something else. */
+/** Returns the result of a JSON-RPC response; null if it is an error, and undefined for any other body. */
 export function rpcResult(body: Buffer): unknown {
   const read = parsed(body) as { jsonrpc?: string; result?: unknown } | undefined;
   if (read?.jsonrpc !== '2.0') return undefined;
@@ -66,8 +66,8 @@ interface OpenRpc {
   methods?: { name?: string; params?: { required?: boolean }[] }[];
 }
 
-/** What a list of methods names that reads and needs nothing, and the request for the list itself. */
-export function rpcRequests(look: Request, result: unknown, headers: Headers): Request[] {
+/** Returns requests for the listed methods that read and need no parameters, and the request for the list itself. */
+export function rpcRequests(listing: Request, result: unknown, headers: Headers): Request[] {
   const { methods } = result as OpenRpc;
   const described = Array.isArray(methods)
     ? methods.filter(({ params = [] }) => params.every(({ required }) => required !== true))
@@ -76,11 +76,11 @@ export function rpcRequests(look: Request, result: unknown, headers: Headers): R
   const names = [...described, ...plain].flatMap(({ name }) =>
     typeof name === 'string' && reading.test(name) && actionIn(name) === undefined ? [name] : [],
   );
-  return [...names.slice(0, mostNames).map((name) => call(look.path, name, headers)), look];
+  return [...names.slice(0, maxNames).map((name) => call(listing.path, name, headers)), listing];
 }
 
-/** A procedure that no app has: the response to it shows whether tRPC is there. */
-export function trpcLook(base: string, headers: Headers): Request {
+/** Calls a procedure that no app has: the response shows if the server is tRPC. */
+export function trpcProbe(base: string, headers: Headers): Request {
   return resolveRequest({ path: `${base}/redline.looks`, headers });
 }
 
@@ -90,12 +90,12 @@ export function isTrpc(body: Buffer): boolean {
 }
 
 const sources = '{*,*/*,*/*/*,*/*/*/*}.{js,mjs,cjs,ts,mts}';
-const mostFiles = 400;
-const mostBytes = 200_000;
+const maxFiles = 400;
+const maxBytes = 200_000;
 
 /**
- * The queries of an app in its sources: tRPC has no list of them. A name that is not a query does no harm, as tRPC answers GET of
- * any other with 405, and runs nothing.
+ * Finds the queries of an app in its sources: tRPC has no list of them. A name that is not a query does no harm: tRPC responds to
+ * its GET with 405 and runs nothing.
  */
 export function trpcRequests(folder: string, base: string, headers: Headers): Request[] {
   const files = globSync(sources, {
@@ -103,9 +103,9 @@ export function trpcRequests(folder: string, base: string, headers: Headers): Re
     exclude: (name) => /^(node_modules|\..*|coverage|tests?)$/.test(name),
   });
   const text = files
-    .slice(0, mostFiles)
+    .slice(0, maxFiles)
     .map((name) => join(folder, name))
-    .filter((file) => statSync(file).size < mostBytes)
+    .filter((file) => statSync(file).size < maxBytes)
     .map((file) => readFileSync(file, 'utf8'))
     .join('\n');
   if (!text.includes('@trpc/server')) return [];
@@ -120,7 +120,7 @@ export function trpcRequests(folder: string, base: string, headers: Headers): Re
   );
   return all
     .filter((name) => actionIn(name) === undefined)
-    .slice(0, 2 * mostNames)
+    .slice(0, 2 * maxNames)
     .map((name) => resolveRequest({ path: `${base}/${name}`, headers }));
 }
 

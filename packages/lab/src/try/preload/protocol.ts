@@ -1,37 +1,40 @@
 /** Environment variable with the settings of the scout. */
 export const environmentName = 'REDLINE_SCOUT';
-/** The port a server is given, also where a script of the app sets PORT itself. */
+/** Environment variable with the port assigned to a server, also if a script of the app sets PORT itself. */
 export const portName = 'REDLINE_PORT';
 
-/** In place of a port: the first HTTP server, of an app that finds a free port by itself, another one in each start. */
+/** Stands for the port of the first HTTP server, for an app that finds a free port by itself, a different one at each start. */
 export const firstHttp = -1;
 
-/** What is said to the process of the app, as JSON. */
+/** Settings passed to the process of the app, as JSON. */
 export interface ScoutSettings {
-  /** The port, or the Unix socket, an app insists on, or {@link firstHttp}: it gets its own port instead. Every other fixed one becomes a free one. */
+  /**
+   * The port or Unix socket that an app always uses, or {@link firstHttp}: it is replaced by the app's assigned port. Every other
+   * fixed port is replaced by a free one.
+   */
   main?: number | string;
-  /** Where a line goes for each sighting. Absent while the app is measured. */
+  /** File that receives one line per sighting. Absent while the app is measured. */
   file?: string;
-  /** Where `@redline/http` is imported from, to ask which engine serves. */
+  /** URL of `@redline/http`, to ask it which engine serves. */
   engine?: string;
 }
 
 export interface Listening {
   type: 'listening';
-  /** What the app asked for, a port or the path of a Unix socket, and what it got. */
+  /** The port or Unix socket path that the app requested, and the port that it got. */
   asked: number | string;
   port: number;
   kind: 'http' | 'http2' | 'tls' | 'other';
   node: string;
-  /** Why the native engine does not serve; absent where it does, or was not asked for. */
+  /** Reason why the native engine does not serve; absent if it does, or was not requested. */
   leftToNode?: string;
-  /** Paths of GET routes as the framework has them, as far as it shows them. */
+  /** Paths of GET routes in the framework's notation, as far as it shows them. */
   routes: string[];
-  /** As far as it can be seen, e.g. `Express`. */
+  /** Framework, if it can be detected, e.g. `Express`. */
   framework?: string;
 }
 
-/** The app started a process. */
+/** The app has started a process. */
 export interface ChildStarted {
   type: 'child';
 }

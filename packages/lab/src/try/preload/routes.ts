@@ -5,7 +5,7 @@ import module from 'node:module';
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
 interface Layer {
-  /** Express 4: the path it is mounted at. */
+  /** Express 4: the mount path. */
   regexp?: RegExp;
   handle?: unknown;
   route?: { path?: unknown; methods?: Record<string, boolean> };
@@ -22,18 +22,29 @@ interface KoaRouter {
 const fastifyRoutes = new Set<string>();
 const fastifyApps = new Set<{ server?: Server }>();
 let hasKoa = false;
+let hasNest = false;
 const koaRouters = new Set<KoaRouter>();
-/** Where a router of Express 5 is mounted: its layers keep no text of it. */
+/** Mount path of an Express 5 router: its layers do not keep it as text. */
 const mountedAt = new WeakMap<Layer, string>();
 
-/** Modules as they are asked for. An ES module asks for the whole path of a file, as that of Koa does for its own. */
+/** Module specifiers as imported. An ES module may use the full path of a file, as Koa does for its own. */
 const watched: [pattern: RegExp, remember: (exported: object) => void][] = [
   [/(^|[\\/])router$/, rememberMounts],
   [/(^|[\\/])koa([\\/]lib[\\/]application(\.js)?)?$/, rememberRouters],
 ];
 
-/** From here on frameworks that are loaded show their GET routes. */
+const nestCore = /(^|[\\/])@nestjs[\\/]core([\\/]|$)/;
+
+/** Watches the GET routes of all frameworks loaded later. */
 export function watchRoutes(): void {
+  // Nest 12 consists of ES modules, which `_load` does not see.
+  const { registerHooks } = module as { registerHooks?: typeof module.registerHooks };
+  registerHooks?.({
+    resolve(specifier, context, next) {
+      hasNest ||= nestCore.test(specifier);
+      return next(specifier, context);
+    },
+  });
   subscribe('fastify.initialization', (message) => {
     const { fastify } = message as { fastify: { addHook: Method; server?: Server } };
     fastifyApps.add(fastify);
@@ -47,6 +58,7 @@ export function watchRoutes(): void {
   commonJs._load = function (request, ...rest) {
     const loaded = load.call(this, request, ...rest);
     const name = String(request);
+    hasNest ||= nestCore.test(name);
     if (typeof loaded !== 'function' && typeof loaded !== 'object') return loaded;
     if (loaded === null || seen.has(loaded)) return loaded;
     const [, remember] = watched.find(([pattern]) => pattern.test(name)) ?? [];
@@ -57,7 +69,7 @@ export function watchRoutes(): void {
   };
 }
 
-/** GET routes of a server, as its framework writes them. */
+/** Returns the GET routes of a server, in its framework's notation. */
 export function routesOf(server: Server): string[] {
   const listeners = server.listeners('request') as unknown[];
   const found = [
@@ -68,8 +80,13 @@ export function routesOf(server: Server): string[] {
   return [...new Set(found)];
 }
 
-/** What a server's requests are handled by, by its listeners: a package that is merely installed serves nothing. */
+/** Detects the framework that handles a server's requests by its listeners: an installed package need not serve. */
 export function frameworkOf(server: Server): string | undefined {
+  const platform = platformOf(server);
+  return hasNest && /^(Express|Fastify)$/.test(platform ?? '') ? `Nest on ${platform}` : platform;
+}
+
+function platformOf(server: Server): string | undefined {
   if ([...fastifyApps].some((app) => app.server === server)) return 'Fastify';
   const listeners = server.listeners('request') as (Function & Record<string, unknown>)[];
   const isExpress = listeners.some(
@@ -79,7 +96,7 @@ export function frameworkOf(server: Server): string | undefined {
   return hasKoa && listeners.some(({ name }) => name === 'handleRequest') ? 'Koa' : undefined;
 }
 
-/** Express 4 exports what its routers inherit from, and the `router` of Express 5 the class. */
+/** Records mount paths. Express 4 exports the prototype of its routers, and the `router` package of Express 5 exports the class. */
 function rememberMounts(exported: object): void {
   const given = exported as { use?: unknown; prototype?: { use?: unknown } };
   const owner = typeof given.use === 'function' ? given : given.prototype;
@@ -96,7 +113,10 @@ function rememberMounts(exported: object): void {
   };
 }
 
-/** What a router of Koa hands to `use` has the router with it, whichever package and module system it comes from. */
+/**
+ * Records Koa routers: the middleware that a router passes to `use` refers to it, whichever package and module system it comes
+ * from.
+ */
 function rememberRouters(exported: object): void {
   const { prototype: koa } = exported as { prototype?: { use?: Method; callback?: unknown } };
   if (typeof koa?.use !== 'function' || typeof koa.callback !== 'function') return;
@@ -113,7 +133,7 @@ function expressRoutes(listener: unknown): string[] {
   if (typeof listener !== 'function') return [];
   const app = listener as { _router?: ExpressRouter; router?: ExpressRouter; stack?: Layer[] };
   try {
-    // Express 4 throws when it is asked for `router`.
+    // In Express 4, the getter `router` throws.
     const router = app._router ?? app.router ?? app;
     return inRouter(router, '');
   } catch {

@@ -1,5 +1,5 @@
-// Loaded into the app before its own code: NODE_OPTIONS=--import. It reaches npm, npx and every other Node process on the
-// way too, and does nothing there but wait for a server that never listens.
+// Loaded into the app before its own code: NODE_OPTIONS=--import. It is also loaded into npm, npx and every other Node process on
+// the way, and does nothing there except wait for a server that never listens.
 import childProcess from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
@@ -16,8 +16,8 @@ import {
 } from './protocol.ts';
 import { frameworkOf, routesOf, watchRoutes } from './routes.ts';
 
-/** Until the routes that an app adds after it listens are there. */
-const looksAgainMs = [150, 300, 500, 900, 1_500, 3_000];
+/** Delays at which routes are read again: an app may add some after it listens. */
+const recheckMs = [150, 300, 500, 900, 1_500, 3_000];
 
 type Listen = (this: Server, ...args: unknown[]) => Server;
 
@@ -27,26 +27,30 @@ if (text !== undefined) install(JSON.parse(text) as ScoutSettings);
 function install(settings: ScoutSettings): void {
   const { file } = settings;
   if (file === undefined) return watchListen(settings, () => {});
-  const say = (sighting: Sighting): void => appendFileSync(file, `${JSON.stringify(sighting)}\n`);
+  const report = (sighting: Sighting): void =>
+    appendFileSync(file, `${JSON.stringify(sighting)}\n`);
   watchRoutes();
   let hasListened = false;
   watchListen(settings, (server, asked) => {
     hasListened = true;
-    let said = '';
-    const look = async (): Promise<void> => {
+    let lastReport = '';
+    const reportRoutes = async (): Promise<void> => {
       const sighting = await sightingOf(server, asked, settings);
-      if (sighting === undefined || said === JSON.stringify(sighting)) return;
-      said = JSON.stringify(sighting);
-      say(sighting);
+      if (sighting === undefined || lastReport === JSON.stringify(sighting)) return;
+      lastReport = JSON.stringify(sighting);
+      report(sighting);
     };
-    // What is registered in the same turn belongs to it; some apps add routes once a database is there.
-    setImmediate(() => void look());
-    for (const afterMs of looksAgainMs) setTimeout(() => void look(), afterMs).unref();
+    // Routes registered in the same turn belong to it; some apps add routes once a database is connected.
+    setImmediate(() => void reportRoutes());
+    for (const afterMs of recheckMs) setTimeout(() => void reportRoutes(), afterMs).unref();
   });
-  watchChildren(() => hasListened && say({ type: 'child' }));
+  watchChildren(() => hasListened && report({ type: 'child' }));
 }
 
-/** Servers side by side cannot have one port, and one that the app itself may already run on is left alone. */
+/**
+ * Redirects ports: servers side by side cannot share one, and a port that the user's own copy of the app may already use is left
+ * alone.
+ */
 function watchListen(
   { main }: ScoutSettings,
   onListening: (server: Server, asked: number | string) => void,
@@ -57,7 +61,7 @@ function watchListen(
   const placeOf = (server: Server, asked: number | string): number => {
     const isFirst = main === firstHttp && !isTaken && kindOf(server) === 'http';
     if (asked !== own && asked !== main && !isFirst) return 0;
-    // Port 0 may be asked for again, by another server of the app.
+    // Another server of the app may request port 0 again.
     if (asked === 0 && isTaken) return 0;
     isTaken = true;
     return own;
@@ -73,7 +77,7 @@ function watchListen(
   };
 }
 
-/** Undefined for a path, a handle or a descriptor. */
+/** Returns the port; undefined for a path, a handle or a descriptor. */
 function portOf(first: unknown): number | undefined {
   const given =
     typeof first === 'object' && first !== null ? (first as { port?: unknown }).port : first;
@@ -84,7 +88,7 @@ function portOf(first: unknown): number | undefined {
   return Number.isInteger(port) && port >= 0 ? port : undefined;
 }
 
-/** The path of a Unix socket that HTTP is to be served at; others are between processes of the app. */
+/** Returns the path of a Unix socket that serves HTTP; other sockets connect processes of the app. */
 function socketOf(server: Server, first: unknown): string | undefined {
   const path =
     typeof first === 'object' && first !== null ? (first as { path?: unknown }).path : first;

@@ -9,7 +9,7 @@ import {
 } from '../../report/markdown.ts';
 import type { TryResult } from '../result.ts';
 import { sentenceOf } from '../verdict.ts';
-import { asItIs, withRedline } from '../app.ts';
+import { unchanged, withRedline } from '../app.ts';
 import { circumstances, tryRows } from './try-rows.ts';
 
 export function tryMarkdown(result: TryResult): string {
@@ -21,7 +21,7 @@ export function tryMarkdown(result: TryResult): string {
     gain === undefined ? '' : `${gain.ratio} ${gain.range}`,
     gain === undefined ? '' : gain.word === 'changed' ? bold(gain.word) : gain.word,
   ]);
-  const columns = ['', { right: asItIs }, { right: withRedline }, { right: 'gain' }, 'verdict'];
+  const columns = ['', { right: unchanged }, { right: withRedline }, { right: 'gain' }, 'verdict'];
   return markdownOf(
     heading(result.title),
     warningList(result.bench.warnings),

@@ -1,7 +1,6 @@
 import { figuresOf } from '../../bench/report/figures.ts';
 import { ladderSection } from '../../bench/report/ladder-table.ts';
 import { methodSection } from '../../bench/report/method.ts';
-import { resolutionText } from '../../bench/report/resolution.ts';
 import { commandHeader } from '../../report/command-header.ts';
 import { markup } from '../../report/markup.ts';
 import { renderPage } from '../../report/page.ts';
@@ -10,7 +9,7 @@ import type { TryResult } from '../result.ts';
 import { sentenceOf } from '../verdict.ts';
 import { circumstances, nextCommand } from './try-rows.ts';
 
-/** The report of `redline try` as one self-contained file: the answer, then the measurement as `bench` shows one. */
+/** Renders the report of `redline try` as one self-contained file: the verdict, then the measurement as `bench` shows it. */
 export function renderTryHtml(result: TryResult): string {
   const { bench } = result;
   const { where, checked, what } = circumstances(result);
@@ -27,12 +26,7 @@ export function renderTryHtml(result: TryResult): string {
   ];
   return renderPage({
     title: result.title,
-    header: commandHeader(
-      { ...result, warnings: bench.warnings },
-      findings,
-      facts,
-      resolutionText(bench),
-    ),
+    header: commandHeader({ ...result, warnings: bench.warnings }, findings, facts),
     sections: [...commands(result), ladderSection(bench, figuresOf(bench)), methodSection(bench)],
   });
 }

@@ -7,12 +7,12 @@ import { noiseText } from '../../report/words.ts';
 import type { TryResult } from '../result.ts';
 import { triedOf } from '../verdict.ts';
 
-/** One figure of the app, as it is and with redline. */
+/** One figure of the app, unchanged and with redline. */
 export interface TryRow {
   what: string;
   before: string;
   after: string;
-  /** Only for what carries a verdict. */
+  /** Set for figures with a verdict. */
   gain?: { ratio: string; range: string; reading: Reading; word: string };
 }
 
@@ -56,25 +56,29 @@ function intervalOf(latency: { p99: number; p99Low: number; p99High: number }): 
   return { value: latency.p99, low: latency.p99Low, high: latency.p99High };
 }
 
-/** What the figures hang on, in a few words each. */
+/** Describes the circumstances that the figures depend on, in a few words each. */
 export function circumstances({ app, bench, packages, compared }: TryResult): {
   where: string;
   checked: string;
   what: string;
 } {
   const { machine, precision } = bench;
-  const noise = noiseOf(bench);
+  // The same figure as the bands that decide the verdicts, not another one from the same control.
+  const noise =
+    noiseOf(bench) === undefined
+      ? 'not measured'
+      : noiseText({ cpu: precision.cpuBand, rps: precision.rpsBand });
   return {
     where: `${app.framework === undefined ? '' : `${app.framework}, `}port ${app.port ?? 'from PORT'} · Node ${app.node} · ${machine.cpuModel}, ${plural(machine.cores, 'core')}`,
-    checked: `${compared === 'body' ? 'Both send the same bytes.' : 'Bodies change from one request to the next, so only the status was compared.'} A/A noise ${noise === undefined ? 'not measured' : noiseText(noise)} in ${plural(precision.restarts, 'restart')}.`,
+    checked: `${compared === 'body' ? 'Both send the same bytes.' : 'Bodies change from one request to the next, so only the status was compared.'} A/A noise ${noise} in ${plural(precision.restarts, 'restart')}.`,
     what: `${packages.map(({ name, version }) => `${name} ${version}`).join(' and ')}, imported before the app.`,
   };
 }
 
-/** The app takes the one that the URL of a command names. */
+/** Placeholder: the app uses the port in a command's URL. */
 const anyPort = 3000;
 
-/** The next command that says more, of the same requests; doctor takes any command, stairs one of node. */
+/** Suggests the next command for the same requests; doctor takes any command, stairs only one of node. */
 export function nextCommand({ app, bench }: TryResult): string {
   const [first = 'GET /'] = bench.load.requests;
   const path = /^GET (\/\S*)$/.exec(first)?.[1];

@@ -5,12 +5,12 @@ import { ends, left, right, tableWidth, widest, widthOf, wrap } from '../../repo
 import { seconds } from '../../report/format.ts';
 import { type Glyphs, glyphsFor } from '../../report/glyphs.ts';
 import type { TerminalOptions } from '../../report/terminal-options.ts';
-import { asItIs, withRedline } from '../app.ts';
+import { unchanged, withRedline } from '../app.ts';
 import type { TryResult } from '../result.ts';
 import { sentenceOf } from '../verdict.ts';
 import { circumstances, nextCommand, type TryRow, tryRows } from './try-rows.ts';
 
-/** One screen for people in a terminal. */
+/** Renders one screen for a terminal. */
 export function renderTryTerminal(result: TryResult, options: TerminalOptions): string {
   const glyphs = glyphsFor(options.unicode);
   const width = tableWidth(options.width);
@@ -46,7 +46,7 @@ function nextLines(command: string, width: number): string[] {
 
 const indent = '  ';
 
-/** A command is there to be copied: where it is too long, a backslash ends the line. */
+/** Commands are meant to be copied: one that is too long is wrapped with a backslash at the end of the line. */
 function commandLines(command: string, width: number): string[] {
   const whole = indent + command;
   if (widthOf(whole) <= width) return [whole];
@@ -62,7 +62,7 @@ function table(
 ): string[] {
   if (rows.length === 0) return [];
   const nameWidth = widest(rows.map(({ what }) => what));
-  const beforeWidth = widest([asItIs, ...rows.map(({ before }) => before)]);
+  const beforeWidth = widest([unchanged, ...rows.map(({ before }) => before)]);
   const afterWidth = widest([withRedline, ...rows.map(({ after }) => after)]);
   const ratioWidth = widest(['gain', ...rows.map(({ gain }) => gain?.ratio ?? '')]);
   const rangeWidth = widest(['95 % interval', ...rows.map(({ gain }) => gain?.range ?? '')]);
@@ -75,7 +75,7 @@ function table(
   const start = widthOf(figures('', '', '', ''));
   const hasRoom = start + 2 + rangeWidth + 2 + 'x unresolved'.length <= width;
   return [
-    `${figures('', asItIs, withRedline, 'gain')}${hasRoom ? '  95 % interval' : ''}`,
+    `${figures('', unchanged, withRedline, 'gain')}${hasRoom ? '  95 % interval' : ''}`,
     ...rows.flatMap((row) => {
       const line = figures(row.what, row.before, row.after, row.gain?.ratio ?? '');
       if (row.gain === undefined) return [line];

@@ -4,11 +4,11 @@ import type { LoggerCore } from '../logger-core.ts';
 import { carryInGrpc, carryInKafka, carryInNats, carryInPackets } from './clients.ts';
 import { carryInJobs, watchJobs } from './jobs.ts';
 import { watchHandlers, watchPackets } from './messages.ts';
-import { enter, leave } from './work-cores.ts';
+import { registerCore, unregisterCore } from './work-cores.ts';
 
 type Prototype = { readonly prototype: never };
 
-/** What the logger does to messages, sockets, timers and queues of one app. */
+/** Attaches the logger to messages, sockets, timers and queues of one app. */
 export class WorkAttachment {
   readonly #container: object;
   readonly #modules: ModulesContainer;
@@ -18,12 +18,12 @@ export class WorkAttachment {
     this.#modules = modules;
   }
 
-  /** Before Nest makes the handlers of messages, and before other packages look for their methods. */
+  /** Attaches before Nest creates the handlers of messages, and before other packages look for their methods. */
   static async attach(
     core: LoggerCore,
     { container, modules }: { container: object; modules: ModulesContainer },
   ): Promise<WorkAttachment> {
-    enter(container, core);
+    registerCore(container, core);
     for (const { providers, controllers } of modules.values()) {
       for (const { metatype } of [...providers.values(), ...controllers.values()])
         if (typeof metatype === 'function') watchJobs(metatype as never);
@@ -32,7 +32,7 @@ export class WorkAttachment {
     return new WorkAttachment(container, modules);
   }
 
-  /** Once all providers are there. */
+  /** Called once all providers are created. */
   start(): void {
     for (const { providers } of this.#modules.values()) {
       for (const { instance } of providers.values())
@@ -41,7 +41,7 @@ export class WorkAttachment {
   }
 
   detach(): void {
-    leave(this.#container);
+    unregisterCore(this.#container);
   }
 }
 
@@ -77,7 +77,7 @@ function watchServers(prototype: {
   watched.add(prototype);
   const { registerPatternHandlers } = prototype;
   prototype.registerPatternHandlers = function (this: unknown, ...args) {
-    // The second is the server of a transport.
+    // The second argument is the server of a transport.
     watchPackets(args[1] as object);
     return Reflect.apply(registerPatternHandlers, this, args);
   };
@@ -93,16 +93,16 @@ async function ownRequire(): Promise<(name: string) => unknown> {
   try {
     return (await import('./own-require.ts')).ownRequire;
   } catch {
-    // Compiled to CommonJS, as Jest does, where there is no import.meta and `require` is given.
+    // Jest compiles to CommonJS, which has `require` instead of import.meta.
     return require;
   }
 }
 
-/* A package that the app may not have, or in another layout. */
+/* Loads a package that the app may not have, or may have in another layout. */
 async function optional(name: string): Promise<Record<string, unknown> | undefined> {
   try {
     const found = (await import(name)) as Record<string, unknown>;
-    // Of CommonJS, as in Nest 11, the names may be in the default alone.
+    // With CommonJS, as in Nest 11, the names may be only in the default export.
     return { ...(found['default'] as object | undefined), ...found };
   } catch {
     return undefined;

@@ -21,8 +21,8 @@ function once(prototype: object): boolean {
 }
 
 /**
- * Messages without headers, such as those of TCP and Redis, are JSON with a pattern and data: the id stands beside them. Whoever does
- * not know it takes the two, and nothing else.
+ * Adds the id to messages without headers, such as those of TCP and Redis: they are JSON with a pattern and data, and the id is a
+ * third field. A receiver that does not know it ignores it.
  */
 export function carryInPackets(prototype: object): void {
   if (!once(prototype)) return;
@@ -35,7 +35,7 @@ export function carryInPackets(prototype: object): void {
   for (const name of ['publish', 'dispatchEvent']) replace(prototype, name, withId);
 }
 
-/** In the headers of NATS, unless the message or the client has one. */
+/** Adds the id to the headers of NATS, unless the message or the client has one. */
 export function carryInNats(prototype: object): void {
   if (!once(prototype)) return;
   replace(
@@ -45,7 +45,7 @@ export function carryInNats(prototype: object): void {
       function (this: unknown, headers) {
         const id = currentId();
         if (id === undefined) return Reflect.apply(own, this, [headers]);
-        // It adds those of the options that the message lacks; the client's own win.
+        // `mergeHeaders` adds headers of the options that the message lacks; the client's own win.
         const { options } = this as { options?: { headers?: object } };
         const more = { ...options, headers: { [idName]: id, ...options?.headers } };
         return Reflect.apply(own, { options: more }, [headers]);
@@ -54,8 +54,8 @@ export function carryInNats(prototype: object): void {
 }
 
 /**
- * In the headers of Kafka, unless the message has one. Nest's serializer takes a message with headers in place of its value; what one
- * of the app takes is not known.
+ * Adds the id to the headers of Kafka, unless the message has one. Nest's serializer accepts a message with headers in place of
+ * its value; a custom serializer may not.
  */
 export function carryInKafka(prototype: object): void {
   if (!once(prototype)) return;
@@ -83,7 +83,7 @@ interface Metadata {
 
 type MetadataClass = new () => Metadata;
 
-/** In the metadata of gRPC, unless it has one. `load` is asked for gRPC by the first client that makes a method: it takes 100 ms. */
+/** Adds the id to gRPC's metadata, unless it has one. The first client that makes a method calls `load`, which takes 100 ms. */
 export function carryInGrpc(prototype: object, load: (name: string) => unknown): void {
   if (!once(prototype)) return;
   replace(
@@ -101,7 +101,7 @@ export function carryInGrpc(prototype: object, load: (name: string) => unknown):
           const isMetadata = second instanceof MetadataClass;
           const metadata = isMetadata ? second.clone() : new MetadataClass();
           if (metadata.get(idName).length === 0) metadata.set(idName, id);
-          // A stream of requests is given by itself, and then its metadata.
+          // A stream of requests comes as the first argument, followed by its metadata.
           const others = isMetadata || second === undefined ? rest : [second, ...rest];
           return isObservable(data) && others.length === 0
             ? method(data, metadata)

@@ -1,6 +1,6 @@
 import { isSafeId } from '../request-id.ts';
 import { runWork } from './run-work.ts';
-import { currentId, newest } from './work-cores.ts';
+import { currentId, newestCore } from './work-cores.ts';
 import type { WorkFacts } from './work-log.ts';
 
 /* Metadata keys of @nestjs/schedule and @nestjs/bullmq. */
@@ -12,7 +12,7 @@ type Class = abstract new (...args: never[]) => object;
 
 const wrapped = new WeakSet<Method>();
 
-/** Has methods of timers and of queues' processors run as pieces of work. Before their own packages look for them. */
+/** Runs methods of timers and of queues' processors as pieces of work. Called before their own packages look for them. */
 export function watchJobs(metatype: Class): void {
   const prototype = metatype.prototype as Record<string, unknown> | undefined;
   if (typeof prototype !== 'object' || prototype === null) return;
@@ -60,7 +60,7 @@ function jobFacts(job: unknown): Facts {
 function wrap(prototype: object, name: string, factsOf: (...args: unknown[]) => Facts): void {
   const method = Reflect.get(prototype, name) as Method;
   const watched: Method = function (...args) {
-    const core = newest();
+    const core = newestCore();
     if (core === undefined) return Reflect.apply(method, this, args);
     const facts = factsOf(...args);
     const id = facts.id ?? core.freshId();
@@ -76,7 +76,7 @@ function wrap(prototype: object, name: string, factsOf: (...args: unknown[]) => 
 
 const carrying = new WeakSet<object>();
 
-/** Has a queue of BullMQ put the id into the options of its jobs, where it keeps what it does not know. */
+/** Makes a queue of BullMQ put the id into the options of its jobs, which keep unknown fields. */
 export function carryInJobs(queue: object): void {
   const { add, addBulk } = queue as Record<'add' | 'addBulk', Method | undefined>;
   if (carrying.has(queue) || typeof add !== 'function' || typeof addBulk !== 'function') return;

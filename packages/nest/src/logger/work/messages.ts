@@ -5,7 +5,7 @@ import { runWork } from './run-work.ts';
 import { coreOf } from './work-cores.ts';
 import type { WorkFacts } from './work-log.ts';
 
-/** Under this name the id travels in headers, in gRPC's metadata, and beside the pattern in messages without headers. */
+/** Name of the id in headers and in gRPC's metadata. */
 export const idName = 'x-request-id';
 
 /* Nest's own metadata keys. */
@@ -27,11 +27,11 @@ interface Packets {
   deserializer?: { deserialize: Call };
 }
 
-/* Of messages that have no headers: what stands beside their pattern. */
+/* The id next to the pattern of messages that have no headers. */
 const arriving = new AsyncLocalStorage<{ id: string | undefined }>();
 const patched = new WeakSet<object>();
 
-/** Has every handler of messages run as a piece of work, with its guards and pipes: what each of them is made of goes through here. */
+/** Runs every handler of messages as a piece of work, with its guards and pipes: Nest creates all of them through this method. */
 export function watchHandlers(prototype: Creator, kind: 'rpc' | 'ws'): void {
   if (patched.has(prototype)) return;
   patched.add(prototype);
@@ -42,7 +42,7 @@ export function watchHandlers(prototype: Creator, kind: 'rpc' | 'ws'): void {
     const proxy = this[name];
     if (core === undefined || proxy === undefined)
       return create.call(this, instance, callback, ...rest);
-    // Only for the call below: what it is given runs where errors are still what was thrown.
+    // Only for the call below: its target runs at a point where errors are still those that were thrown.
     const own = Object.getOwnPropertyDescriptor(this, name)!;
     const watching: Proxy = {
       create: (target, ...others) =>
@@ -98,7 +98,7 @@ function transportOf(context: unknown): string | undefined {
   return transport?.toLowerCase();
 }
 
-/* In the headers of each transport that has some. */
+/* Returns the id in the headers of each transport that has headers. */
 function idIn(context: unknown): unknown {
   const of = (context ?? {}) as Record<string, unknown>;
   const call = (name: string): any =>
@@ -118,7 +118,7 @@ function idIn(context: unknown): unknown {
   }
 }
 
-/** Reads the id that stands beside the pattern of a message, on TCP, Redis and their like. */
+/** Reads the id next to the pattern of a message, on TCP, Redis and the like. */
 export function watchPackets(server: Packets): void {
   const { handleMessage, deserializer } = server;
   if (patched.has(server) || handleMessage === undefined || deserializer === undefined) return;
@@ -134,7 +134,7 @@ export function watchPackets(server: Packets): void {
   server.deserializer = Object.create(deserializer, {
     deserialize: {
       value(...args: unknown[]): unknown {
-        // The deserializer makes a new object of the message, without what it does not know.
+        // The deserializer makes a new object from the message, without unknown fields.
         note(args[0]);
         const packet: unknown = Reflect.apply(deserializer.deserialize, deserializer, args);
         return packet instanceof Promise ? packet.then(note) : note(packet);

@@ -1,4 +1,4 @@
 import { createRequire } from 'node:module';
 
-/* In a file of its own, imported where it is needed: compiled to CommonJS there is no import.meta. */
+/* A file of its own, imported on demand: code that is compiled to CommonJS has no import.meta and must not load it. */
 export const ownRequire: NodeJS.Require = createRequire(import.meta.url);

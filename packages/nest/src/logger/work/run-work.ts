@@ -4,8 +4,8 @@ import type { LoggerCore } from '../logger-core.ts';
 import { WorkLog, type WorkFacts } from './work-log.ts';
 
 /**
- * Runs `work` with a logger of its own in every line below it, and writes its line when it is over: when its promise settles, and
- * where it returns an observable, when that ends.
+ * Runs `work` with a logger of its own for everything it calls, and writes its line when it is over: when its promise settles, or,
+ * if it returns an observable, when that ends.
  */
 export function runWork(core: LoggerCore, facts: WorkFacts, work: () => unknown): unknown {
   const log = new WorkLog(core, facts);
@@ -29,7 +29,7 @@ export function runWork(core: LoggerCore, facts: WorkFacts, work: () => unknown)
   return result instanceof Promise ? result.then(ended, failed) : ended(result);
 }
 
-/* Its work begins with the subscription, which is somewhere else. */
+/* The work of an observable begins with its subscription, which happens elsewhere. */
 function watched(
   source: Observable<unknown>,
   log: WorkLog,

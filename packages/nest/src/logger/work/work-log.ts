@@ -2,21 +2,22 @@ import { performance } from 'node:perf_hooks';
 
 import type { Bindings, Logger } from 'pino';
 
+import { warnOfFault } from '../callback-fault.ts';
 import { JobLog } from '../job-log.ts';
 import type { LoggerCore } from '../logger-core.ts';
 
 /** Work that is not an HTTP request. */
 export interface WorkFacts {
-  /** A message that wants a response, one that does not, a message of a socket, a run of a timer, a job of a queue. */
+  /** A message that expects a response, one that does not, a message of a socket, a run of a timer, a job of a queue. */
   readonly kind: 'message' | 'event' | 'ws' | 'cron' | 'job';
   /** Its pattern, its method, or the queue and the name of the job. */
   readonly pattern: string;
-  /** What brought a message: `tcp`, `redis`, `nats`, `grpc`… */
+  /** The transport of a message: `tcp`, `redis`, `nats`, `grpc`… */
   readonly transport?: string | undefined;
   readonly id: string;
 }
 
-/** The logger of one such piece of work, from which its line is written. */
+/** The logger of one such piece of work, which also writes its line. */
 export class WorkLog extends JobLog {
   readonly id: string;
   readonly #core: LoggerCore;
@@ -32,7 +33,7 @@ export class WorkLog extends JobLog {
     this.id = facts.id;
   }
 
-  /* Made with its first line. */
+  /* Created with its first line. */
   override get pino(): Logger {
     const { reqId } = this.#core.options.shape.keys;
     return (this.#own ??= this.#core.pino.child({ [reqId]: this.id, ...this.#fields }));
@@ -43,8 +44,17 @@ export class WorkLog extends JobLog {
     this.#own = undefined;
   }
 
-  /** Writes the line. */
+  /** Writes the line. Never throws, so the result of the work does not depend on it. */
   end(failure?: { readonly error: unknown }): void {
+    try {
+      this.#write(failure);
+    } catch (error) {
+      // From a serializer, a mixin or a destination of the app. In a timer or an observable it would end the process.
+      warnOfFault(error);
+    }
+  }
+
+  #write(failure: { readonly error: unknown } | undefined): void {
     const { messages, messageShare, shape } = this.#core.options;
     const isFault = failure !== undefined && !isRefusal(failure.error);
     if (isFault && typeof failure.error === 'object' && failure.error !== null)
@@ -71,7 +81,7 @@ export class WorkLog extends JobLog {
   }
 }
 
-/* What a handler refuses on purpose, as a response below 500: Nest's exceptions for messages, sockets and requests. */
+/* Returns true for a deliberate refusal, like a response below 500: Nest's exceptions for messages, sockets and requests. */
 function isRefusal(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { getError, getStatus } = error as Record<'getError' | 'getStatus', unknown>;

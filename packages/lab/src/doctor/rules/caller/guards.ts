@@ -11,13 +11,13 @@ import {
   propertyOf,
   within,
 } from '../../syntax/node.ts';
-import { firstOf, isNamed, lastName, likeGuard, placed } from './names.ts';
+import { firstOf, guardWords, isNamed, lastName, placed } from './names.ts';
 import { basesOf, type Route, unseenBase } from './nest-routes.ts';
 
-/** It counts requests, and looks at no caller's rights. */
+/** Limits request rates, and does not check a caller's rights. */
 const throttler = '@nestjs/throttler.ThrottlerGuard';
-/** Decorators of the app are built of few others. */
-const mostSteps = 4;
+/** Max depth: decorators of an app are composed of few others. */
+const maxSteps = 4;
 
 export function globalGuard(app: App): string | undefined {
   return firstOf(app.sources, (file) => {
@@ -37,14 +37,14 @@ export function globalGuard(app: App): string | undefined {
   });
 }
 
-/** A module of a package whose name says that it authenticates may guard the whole app; those of Nest itself do not. */
+/** Finds a package module whose name suggests authentication: it may guard the whole app. Modules of Nest itself do not. */
 function authModuleIn(app: App, file: Code['file']): string | undefined {
   for (const property of file.all('Property')) {
     if (lastName(at(property, 'key')!) !== 'imports') continue;
     for (const each of listAt(bare(at(property, 'value')), 'elements')) {
       const name = isCall(each) ? (methodOf(each)?.object ?? each) : each;
       const origin = app.modules.originOf({ file, node: name });
-      if (origin === undefined || origin.startsWith('@nestjs/') || !likeGuard.test(origin))
+      if (origin === undefined || origin.startsWith('@nestjs/') || !guardWords.test(origin))
         continue;
       return placed(file.textOf(name), file, each);
     }
@@ -52,7 +52,7 @@ function authModuleIn(app: App, file: Code['file']): string | undefined {
   return undefined;
 }
 
-/** A guard on the handler, on its controller, or on what that extends. */
+/** Finds a guard on the handler, on its controller, or on a base class. */
 export function guardOf(app: App, { controller, handler }: Route): string | undefined {
   const guard = firstOf([handler, ...basesOf(app, controller)], (each) => guardAmong(app, each));
   if (guard !== undefined) return guard;
@@ -69,15 +69,15 @@ function guardAmong(app: App, { file, node }: Code): string | undefined {
   });
 }
 
-/** A decorator that holds a guard, or of which that is not known. */
+/** True for a decorator that contains a guard, or whose content is unknown. */
 function mayGuard(app: App, { file, node }: Code): boolean {
   const callee = { file, node: isCall(node) ? at(node, 'callee')! : node };
   const origin = app.modules.originOf(callee);
   const isForeign = origin !== undefined && !/^@(nestjs|redline)\//.test(origin);
-  return isForeign || holdsGuard(app, { file, node }, mostSteps);
+  return isForeign || holdsGuard(app, { file, node }, maxSteps);
 }
 
-/** `UseGuards(…)`, or a decorator of the app that is made with it. */
+/** True for `UseGuards(…)`, or a decorator of the app that is composed with it. */
 function holdsGuard(app: App, { file, node }: Code, steps: number): boolean {
   const callee = isCall(node) ? at(node, 'callee')! : node;
   const code = { file, node: callee };
@@ -85,7 +85,7 @@ function holdsGuard(app: App, { file, node }: Code, steps: number): boolean {
     return !countsOnly(app, file, argumentsOf(node));
   const origin = app.modules.originOf(code);
   if (origin?.startsWith('@nestjs/common.') === true) return false;
-  if (likeGuard.test(lastName(callee))) return true;
+  if (guardWords.test(lastName(callee))) return true;
   const own = app.modules.functionOf(code) ?? app.modules.valueOf(code);
   if (own === undefined || own.node === callee || steps === 0) return false;
   return [...within(own.node)].some(
@@ -95,7 +95,7 @@ function holdsGuard(app: App, { file, node }: Code, steps: number): boolean {
   );
 }
 
-/** The name of what is written elsewhere, as a list of decorators is. */
+/** True for the name of a list defined elsewhere, e.g. of decorators. */
 function isList(app: App, { file, node }: Code): boolean {
   if (node.type !== 'Identifier' || file.scopes.find(lastName(node), node) === undefined)
     return false;

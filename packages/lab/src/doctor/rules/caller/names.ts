@@ -2,11 +2,11 @@ import type { App } from '../../app/app.ts';
 import type { Code } from '../../syntax/files.ts';
 import { at, nameOf, type Node } from '../../syntax/node.ts';
 
-/** What decorators, modules and packages are called that have to do with callers. */
-export const likeGuard: RegExp =
+/** Names of decorators, modules and packages that deal with callers. */
+export const guardWords: RegExp =
   /guard|auth|role|permission|session|login|logged|user|keycloak|passport|jwt|tenant|tenancy/i;
 
-/** By its import, or by its name where that is not seen. */
+/** Matches by the import, or by the name if the import is not visible. */
 export function isNamed(app: App, { file, node }: Code, origin: string): boolean {
   const known = app.modules.originOf({ file, node });
   return known === origin || (known === undefined && lastName(node) === origin.split('.').at(-1));

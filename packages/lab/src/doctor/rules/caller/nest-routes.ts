@@ -3,18 +3,18 @@ import type { Code } from '../../syntax/files.ts';
 import { at, bare, isClass, listAt, nameOf, type Node, within } from '../../syntax/node.ts';
 import { decoratorsOf } from '../../syntax/request-path.ts';
 
-/** A handler, and the controller that has it, which may inherit it. */
+/** A handler, and the controller that declares or inherits it. */
 export interface Route {
   controller: Code;
   handler: Code;
 }
 
-/** Chains of base classes are short. */
-const mostBases = 8;
+/** Max number of base classes: chains are short. */
+const maxBaseClasses = 8;
 
 /**
- * The routes that a decorator is for: those of a method in every controller that inherits it, those of a controller and of
- * what extends it, or all of the app.
+ * Returns the routes a decorator applies to: those of a method in every controller that inherits it, those of a controller and of
+ * its subclasses, or all of the app.
  */
 export function routesAt(app: App, { file, node }: Code): Route[] {
   const all = routesOf(app);
@@ -26,30 +26,30 @@ export function routesAt(app: App, { file, node }: Code): Route[] {
       : handler.node === owner,
   );
   if (own.length > 0) return own;
-  // Whoever inherits it is not seen.
+  // The subclasses that inherit it are not visible.
   return isClass(owner)
     ? handlersOf(app, { file, node: owner })
     : [{ controller: { file, node: owner.parent!.parent! }, handler: { file, node: owner } }];
 }
 
-/** A class with the classes of the app that it extends, itself first; the last may extend what is not seen. */
+/** Returns a class followed by its base classes in the app; the last may extend a class that is not visible. */
 export function basesOf(app: App, of: Code): Code[] {
   const found = [of];
   for (let next = baseOf(app, of); next !== undefined; next = baseOf(app, next)) {
-    if (found.length > mostBases) break;
+    if (found.length > maxBaseClasses) break;
     found.push(next);
   }
   return found;
 }
 
-/** What a class extends, where that is not a class of the app. */
+/** Returns the superclass expression if it is not a class of the app. */
 export function unseenBase(app: App, of: Code): Code | undefined {
   const last = basesOf(app, of).at(-1)!;
   const parent = at(last.node, 'superClass');
   return parent && { file: last.file, node: parent };
 }
 
-/** The classes of the app that extend this one. */
+/** Returns the classes of the app that extend this one. */
 export function subclassesOf(app: App, { node }: Code): Code[] {
   return classesOf(app).filter(
     (each) => each.node !== node && basesOf(app, each).some((base) => base.node === node),
@@ -74,7 +74,7 @@ function routesOf(app: App): Route[] {
     .flatMap((controller) => handlersOf(app, controller));
 }
 
-/** What a module lists under `controllers`: a decorator of the app may be what makes them controllers. */
+/** Returns the classes that a module lists under `controllers`: an app's own decorator may make them controllers. */
 function listedControllers(app: App): Set<Node> {
   const found = new Set<Node>();
   for (const file of app.sources) {
@@ -89,7 +89,7 @@ function listedControllers(app: App): Set<Node> {
   return found;
 }
 
-/** Its own methods and those it inherits. */
+/** Returns the class's own methods and the inherited ones. */
 function handlersOf(app: App, controller: Code): Route[] {
   const known = new Set<string>();
   return basesOf(app, controller).flatMap(({ file, node: owner }) =>

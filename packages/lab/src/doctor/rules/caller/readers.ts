@@ -16,15 +16,15 @@ import { decoratorsOf } from '../../syntax/request-path.ts';
 import { firstOf, isNamed, placed } from './names.ts';
 import { basesOf, type Route, subclassesOf } from './nest-routes.ts';
 
-/** Decorators of parameters for what is in the URL, which every key of a cache has. */
+/** Parameter decorators for parts of the URL, which every cache key contains. */
 const ofUrl = new Set(['Param', 'Query', 'HostParam']);
-/** A handler is made of few services. */
-const mostFunctions = 200;
-/** Packages that keep something of the request for whoever asks. */
+/** Max number of functions followed: a handler uses few services. */
+const maxFunctions = 200;
+/** Packages that store request data for later access. */
 const stores =
   /^(nestjs-cls|@fastify\/request-context|express-http-context|cls-hooked|continuation-local-storage|(@\w+\/)?nestjs-request-context)\./;
 
-/** A parameter that is not a part of the URL: the request, its headers, the user. */
+/** Finds a parameter that is not part of the URL: the request, its headers, the user. */
 export function parameterOf({ handler: { file, node } }: Route): string | undefined {
   const fn = at(node, 'value');
   const taking = listAt(fn, 'params').find((each) =>
@@ -33,7 +33,7 @@ export function parameterOf({ handler: { file, node } }: Route): string | undefi
   return taking && placed(file.textOf(taking), file, taking);
 }
 
-/** What the handler calls reads the request in another way; where that cannot be followed, whatever in the app does so. */
+/** Finds other reads of the request in the functions that the handler calls; if they cannot be followed, anywhere in the app. */
 export function readOf(app: App, { controller, handler }: Route): string | undefined {
   const queue: Code[] = [{ file: handler.file, node: at(handler.node, 'value') ?? handler.node }];
   const seen = new Set<Node>();
@@ -41,7 +41,7 @@ export function readOf(app: App, { controller, handler }: Route): string | undef
   const injected = requestIn(app, controller);
   if (injected !== undefined) return injected;
   for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-    if (seen.has(next.node) || seen.size > mostFunctions) continue;
+    if (seen.has(next.node) || seen.size > maxFunctions) continue;
     seen.add(next.node);
     const owner = enclosingClass(next.node);
     const found = (owner && requestIn(app, { file: next.file, node: owner })) ?? storeIn(app, next);
@@ -57,7 +57,7 @@ export function readOf(app: App, { controller, handler }: Route): string | undef
   return isFollowed ? undefined : firstOf(app.sources, (file) => readerIn(app, file));
 }
 
-/** The function of the app, and whatever takes its place in a class that extends its own. */
+/** Returns the called function of the app, and its overrides in subclasses. */
 function calledBy(app: App, callee: Code): Code[] {
   const called = app.modules.functionOf(callee);
   const found = called !== undefined && isFunction(called.node) ? [called] : [];
@@ -75,7 +75,7 @@ function calledBy(app: App, callee: Code): Code[] {
   return found;
 }
 
-/** `this.items.all()`, of something injected that no package is known to have made. */
+/** True for `this.items.all()` on an injected object that is not known to come from a package. */
 function isOfField(app: App, { file, node }: Code): boolean {
   const object = at(node, 'object');
   return (
@@ -93,7 +93,7 @@ function readerIn(app: App, file: Code['file']): string | undefined {
   );
 }
 
-/** `@Inject(REQUEST)` of a class or of one it extends. */
+/** Finds `@Inject(REQUEST)` in a class or one of its base classes. */
 function requestIn(app: App, of: Code): string | undefined {
   return firstOf(basesOf(app, of), ({ file, node }) => {
     const found = file
@@ -109,7 +109,7 @@ function requestIn(app: App, of: Code): string | undefined {
   });
 }
 
-/** Something that is kept for the length of a request is asked for. */
+/** Finds an access to request-scoped storage. */
 function storeIn(app: App, { file, node }: Code): string | undefined {
   return firstOf(within(node), (call) => {
     const method = methodOf(call);

@@ -3,12 +3,12 @@ import type { StairsState } from '../state.ts';
 
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 
-/** This file, as it is on a stack. */
+/** Path of this file as it appears in stacks. */
 export const callbacksFile: string = fileURLToPath(import.meta.url);
 
 /**
- * The client of a database calls its callbacks when its socket has data. The socket was opened for an earlier request or for
- * none, so each callback is called as part of the request that gave it.
+ * Runs database callbacks in the context of their request. The client calls them when its socket has data, and the socket was
+ * opened for an earlier request or for none.
  */
 export function adaptCallbacks(
   state: StairsState,

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isInert, type StairsState, type WatchedResponse } from '../state.ts';
+import { hasEndedEarly, type StairsState, type WatchedResponse } from '../state.ts';
 
 type Handler = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -21,17 +21,17 @@ type LayerClass = (new (path: unknown, options: unknown, handler: Handler) => La
 
 type Done = (error?: unknown) => void;
 
-/** Express 4 and 5 put every middleware, router and handler into a Layer. */
+/** Makes stages of Express 4 and 5, which put every middleware, router and handler into a Layer. */
 export function adaptExpress(state: StairsState): (layers: LayerClass) => LayerClass {
   return (layers) => {
     const { prototype } = layers;
     const paths = new WeakMap<object, unknown>();
-    // An ended request goes no further when it comes back as an error, say by way of `.catch(next)`.
+    // An ended request stops here when it comes back as an error, e.g. through `.catch(next)`.
     for (const name of ['handle_error', 'handleError']) {
       const handle = (prototype as Record<string, Handler | undefined>)[name];
       if (handle === undefined) continue;
       (prototype as Record<string, Handler>)[name] = function (this: unknown, ...args): unknown {
-        if ((args[2] as WatchedResponse)[isInert]) return state.leave();
+        if ((args[2] as WatchedResponse)[hasEndedEarly]) return state.leave();
         return handle.apply(this, args);
       };
     }
@@ -50,7 +50,7 @@ export function adaptExpress(state: StairsState): (layers: LayerClass) => LayerC
         return handle.apply(this, arguments as never);
       };
     }
-    // Not every version of a layer remembers the path it was made for.
+    // Some versions of a layer do not keep their path.
     return new Proxy(layers, {
       construct(target, [path, ...rest]: [unknown, unknown, Handler]) {
         const layer = new target(path, ...rest);
@@ -61,7 +61,7 @@ export function adaptExpress(state: StairsState): (layers: LayerClass) => LayerC
   };
 }
 
-/** What Express does with an error nobody handled: it would close the connection of an ended request. */
+/** Suppresses Express's handling of uncaught errors for ended requests: it would close the connection. */
 export function adaptFinalHandler(
   state: StairsState,
 ): (make: (...args: unknown[]) => Done) => (...args: unknown[]) => Done {
@@ -69,7 +69,7 @@ export function adaptFinalHandler(
     (...args) => {
       const done = make(...args);
       const response = args[1] as ServerResponse & WatchedResponse;
-      return (error) => (response[isInert] ? state.leave() : done(error));
+      return (error) => (response[hasEndedEarly] ? state.leave() : done(error));
     };
 }
 
@@ -86,7 +86,7 @@ function readable(name: string): string {
   return name === '<anonymous>' || name === '' ? 'handler' : name;
 }
 
-/** Routers all have one name, so that the path they are mounted at tells them apart. */
+/** Adds the mount path to the name, as all routers have the same name. */
 function mounted(name: string, path: unknown): string {
   const given = textOf(path);
   if (given === '' || given === '/') return name;
@@ -94,7 +94,7 @@ function mounted(name: string, path: unknown): string {
   return name === 'mounted_app' ? `app ${given}` : name;
 }
 
-/** `GET /:slug`, as the router knows it. */
+/** Formats `GET /:slug`, as the router stores it. */
 function nameOfRoute({ path, methods = {} }: Route): string {
   const asked = Object.keys(methods).filter((method) => !method.startsWith('_'));
   const given = textOf(path);

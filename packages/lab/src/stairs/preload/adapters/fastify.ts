@@ -10,7 +10,7 @@ interface Fastify {
 
 type RouteOptions = Record<string, unknown>;
 
-/** The hooks a request passes before its answer, in their order. */
+/** The hooks a request passes before its response, in order. */
 const hooks = [
   'onRequest',
   'preParsing',
@@ -20,12 +20,12 @@ const hooks = [
   'onSend',
 ] as const;
 
-/** Fastify says when an instance is made; hooks and routes are added after that. */
+/** Watches new instances of Fastify; hooks and routes are added after the initialisation event. */
 export function watchFastify(state: StairsState): void {
   subscribe('fastify.initialization', (message) => {
     const { fastify } = message as { fastify: Fastify };
     const { addHook } = fastify;
-    // Instances of plugins inherit it.
+    // Plugin instances inherit this method.
     fastify.addHook = function (name, hook) {
       const isStage = (hooks as readonly string[]).includes(name) && typeof hook === 'function';
       return addHook.call(this, name, isStage ? makeHook(state, name, hook) : hook);
@@ -53,7 +53,7 @@ function makeHook(state: StairsState, name: string, hook: Hook): Hook {
   return state.stage('hook', hook.name === '' ? name : `${name} ${hook.name}`, hook, 'return');
 }
 
-/** From here on a value becomes text: the serialiser is not a hook, but everything before it is. */
+/** Wraps `reply.send`, where a value becomes text: the serialiser is not a hook, unlike everything before it. */
 function wrapSend(state: StairsState, fastify: Fastify): void {
   const symbol = Object.getOwnPropertySymbols(fastify).find(
     ({ description }) => description === 'fastify.Reply',

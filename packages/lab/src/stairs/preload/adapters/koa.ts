@@ -6,7 +6,7 @@ interface KoaContext {
 
 type Middleware = (this: unknown, ...args: unknown[]) => unknown;
 
-/** Koa takes everything in through `use`. */
+/** Makes stages of all middleware, which Koa receives through `use`. */
 export function adaptKoa(state: StairsState): (application: { prototype: object }) => void {
   return ({ prototype }) => {
     const koa = prototype as { use: (this: unknown, middleware: Middleware) => unknown };
@@ -27,7 +27,7 @@ export function adaptKoa(state: StairsState): (application: { prototype: object 
   };
 }
 
-/** Every request that failed comes here, and so does every one that was ended. */
+/** Ignores ended requests in `onerror`, which is called for every failed request, and so for every ended one. */
 function ignoreEnded(state: StairsState, context: KoaContext): void {
   const { onerror } = context;
   const handle: KoaContext['onerror'] = function (this: unknown, error) {

@@ -3,7 +3,7 @@ import type { StairsState } from '../state.ts';
 type Method = (this: unknown, ...args: unknown[]) => unknown;
 type Class = { prototype: object };
 
-/** Each gets a class of @nestjs/core, from the end of the file that declares it. */
+/** Adapters for classes of @nestjs/core, called at the end of the file that declares the class. */
 export interface NestAdapters {
   guards(creator: Class): void;
   interceptors(creator: Class): void;
@@ -11,13 +11,13 @@ export interface NestAdapters {
   responses(controller: Class): void;
   middleware(module: Class): void;
   exceptions(handler: Class): void;
-  /** Gets what makes the guards of @nestjs/passport. */
+  /** Wraps the function that makes the guards of @nestjs/passport. */
   passport(make: MakeGuard): MakeGuard;
 }
 
 type MakeGuard = (type?: string | string[]) => object;
 
-/** What made a class that has no name of its own. */
+/** Call that made a class without a name of its own. */
 const madeBy = new WeakMap<object, string>();
 
 export function nestAdapters(state: StairsState): NestAdapters {
@@ -35,7 +35,7 @@ export function nestAdapters(state: StairsState): NestAdapters {
       madeBy.set(guard, `AuthGuard(${types.join(', ')})`);
       return guard;
     },
-    /** Every request that failed comes here, and so does every one that was ended. */
+    /** Ignores ended requests in a method that is called for every failed request, and so for every ended one. */
     exceptions({ prototype }) {
       const methods = prototype as Record<string, Method>;
       const next = methods['next']!;
@@ -57,7 +57,7 @@ export function nestAdapters(state: StairsState): NestAdapters {
   };
 }
 
-/** Guards, interceptors and pipes of a route come out of one method, whatever level they were bound at. */
+/** Wraps the method that creates the guards, interceptors and pipes of a route, whatever level they were bound at. */
 function wrapCreated(
   { prototype }: Class,
   state: StairsState,
@@ -72,7 +72,7 @@ function wrapCreated(
   };
 }
 
-/** The same object to all who ask for its state, with one method replaced. */
+/** Returns an object that shares the state of the instance, with one method replaced. */
 function withStage(
   instance: object,
   state: StairsState,
@@ -83,13 +83,16 @@ function withStage(
   if (typeof own !== 'function') return instance;
   const name = nameOf(instance.constructor, kind);
   const bound: Method = (...args) => own.apply(instance, args);
-  // Functional guards and the like are objects made by Nest; theirs is the method's own name.
+  // Functional guards and the like are objects made by Nest; they keep the name of the method.
   Object.defineProperty(bound, 'length', { value: own.length });
   const staged = state.stage(kind, name, bound, kind === 'middleware' ? 'return' : 'throw');
   return Object.create(instance, { [method]: { value: staged, configurable: true } }) as object;
 }
 
-/** Nest names classes that it makes by a hash: those of functions, and mixins, whose text still tells what they were. */
+/**
+ * Names a class. Nest gives hashes to the classes it makes: those of functions, and mixins, whose text still shows their original
+ * name.
+ */
 function nameOf(made: { name: string } | undefined, kind: string): string {
   if (made === undefined || made.name === '') return kind;
   const maker = madeBy.get(made);

@@ -1,12 +1,12 @@
 import { globalName } from '../state.ts';
 
 interface Patch {
-  /** Undefined for what is not one by itself. */
+  /** Undefined for patches of files that are not a framework by themselves. */
   framework: string | undefined;
   apply: (source: string) => string;
 }
 
-/** The files where frameworks take handlers in and database clients take callbacks, and the adapter that is called there. */
+/** Files in which frameworks receive handlers and database clients receive callbacks, and the adapter called in each. */
 const patches: [ending: RegExp, framework: string | undefined, call: string, assigned?: string][] =
   [
     [
@@ -51,7 +51,7 @@ const patches: [ending: RegExp, framework: string | undefined, call: string, ass
     ]),
   ];
 
-/** A constant of a module cannot be replaced from its end: what makes the guards is, where it is named. */
+/** A module's constant cannot be replaced from the end of its file: the factory of the guards is wrapped where it is referenced. */
 const guardMaker = /[\\/]@nestjs[\\/]passport[\\/]dist[\\/]auth\.guard\.js$/;
 
 export function patchFor(file: string): Patch | undefined {
@@ -66,7 +66,7 @@ export function patchFor(file: string): Patch | undefined {
   const found = patches.find(([ending]) => ending.test(file));
   if (found === undefined) return undefined;
   const [, framework, call, assigned = ''] = found;
-  // Run at the end of the file, with its names in scope.
+  // Runs at the end of the file, with its names in scope.
   const code = `${assigned}${globalName}.adapters.${call};`;
   return { framework, apply: (source) => `${source}\n;${code}\n` };
 }

@@ -1,0 +1,176 @@
+import { DeferError } from '../errors.ts';
+import { PendingJob } from './pending-job.ts';
+import type { ReadBackJob } from '../journal/read-back.ts';
+import type { Alarm } from './alarm.ts';
+import type { BacklogChunk } from './backlog.ts';
+import { BacklogReader } from './backlog-reader.ts';
+import { Delayed } from './delayed.ts';
+import type { Parking } from './parking.ts';
+import type { CrashSuspects } from './crash-suspects.ts';
+import type { SinkQueueCore } from './sink-queue-core.ts';
+
+const readAgainMs = 1_000;
+
+/** The part of a queue used by jobs that were only on disk. */
+export interface DiskReaderParts extends SinkQueueCore {
+  readonly parking: Parking;
+  readonly suspects: CrashSuspects;
+  readonly alarm: Alarm;
+  isClosed(): boolean;
+  /** True if nothing is being sent, or could be. */
+  isIdle(): boolean;
+  /** Makes the queue process the jobs that were read. */
+  schedule(): void;
+  /** Reports that the job is lost. */
+  lost(job: PendingJob): void;
+}
+
+/** Reads back jobs that are only on disk: spilled, left by a process, delayed, or waiting for their next attempt. */
+export class DiskReader {
+  readonly delayed: Delayed;
+  readonly #parts: DiskReaderParts;
+  readonly #reader: BacklogReader;
+  /** Time at which unreadable jobs are retried. */
+  #readAgainAtMs: number | undefined;
+  readonly #reported = new Set<string>();
+
+  constructor(parts: DiskReaderParts) {
+    this.#parts = parts;
+    const { options, host, budget, backlogs, alarm } = parts;
+    this.delayed = new Delayed(host.clock, options, budget, {
+      read: (jobs) => this.#takeIn(jobs, true, false),
+      lost: (jobs, cause) => this.#lose(jobs, cause),
+      trouble: (error) => this.#reportOnce(error),
+      ring: () => parts.schedule(),
+    });
+    this.#reader = new BacklogReader(options, budget, backlogs, {
+      read: (chunk, isReplayed) => this.#readBack(chunk, isReplayed),
+      failed: (error) => {
+        host.logger.warn(`defer, sink ${options.name}: its jobs cannot be read back.`, error);
+        alarm.ringIn(readAgainMs, host.clock.now());
+      },
+    });
+  }
+
+  /** Time at which to look again. */
+  get nextDueAtMs(): number | undefined {
+    const parkedMs = this.#parts.parking.nextDueAtMs ?? Infinity;
+    const nextMs = Math.min(parkedMs, this.#readAgainAtMs ?? Infinity);
+    return nextMs === Infinity ? undefined : nextMs;
+  }
+
+  /** Reads the jobs that are due. */
+  takeDue(now: number): void {
+    const { backlogs, gathering, host } = this.#parts;
+    if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
+      this.#readAgainAtMs = undefined;
+      backlogs.retryStuck();
+    }
+    this.#unpark(now);
+    for (let job = this.delayed.take(now); job; job = this.delayed.take(now)) {
+      job.counts!.loaded++;
+      gathering.push(job, host.clock);
+    }
+    this.delayed.readDue(now);
+  }
+
+  /** Reads as many as there is room for. */
+  readMore(): void {
+    this.#reader.readMore();
+  }
+
+  #readBack({ jobs, lost, trouble }: BacklogChunk, isReplayed: boolean): void {
+    if (this.#parts.isClosed()) return;
+    this.#takeIn(jobs, false, isReplayed);
+    if (trouble !== undefined) {
+      this.#readAgainAtMs ??= this.#parts.host.clock.now() + readAgainMs;
+      this.#reportOnce(trouble);
+    }
+    if (lost > 0) this.#lose(lost, notWhatWasWritten());
+  }
+
+  /* `isDue`: it was delayed and is due, regardless of the wall clock. */
+  #takeIn(read: readonly ReadBackJob[], isDue: boolean, isReplayed: boolean): void {
+    const { stats, host, budget, gathering, options, suspects } = this.#parts;
+    if (this.#parts.isClosed()) return;
+    for (const { place, record } of read) {
+      const counts = stats.byName.of(record.job);
+      if (!isDue) {
+        counts.readBack(record.deferredAtMs);
+        const waitMs = this.delayed.waitMs(record);
+        if (waitMs > 0) {
+          this.delayed.putOnDisk(place, waitMs);
+          if (record.onDuplicate !== undefined) host.keyed.delay(record, place);
+          continue;
+        }
+      }
+      const job = new PendingJob(record, 'process', 'always', host.restoreFrom(record.context));
+      job.place = place;
+      job.redelivered = isReplayed;
+      job.counts = counts;
+      budget.load(job);
+      if (job.onDuplicate !== undefined) host.keyed.loaded(job);
+      const isSuspect = options.sink.runsHere === true && suspects.take(job);
+      if (!isSuspect) gathering.push(job, host.clock);
+    }
+    this.#parts.schedule();
+  }
+
+  #unpark(now: number): void {
+    const { parking, budget, options } = this.#parts;
+    const { nextDueAtMs } = parking;
+    if (nextDueAtMs === undefined || nextDueAtMs > now) return;
+    // The other half of the free room is for untried jobs: there may always be due ones.
+    const freeJobs = options.maxPending / 2 - budget.loaded;
+    const freeLength = options.maxPendingBytes / 2 - budget.loadedLength;
+    // All jobs in memory may wait for one of these.
+    if ((freeJobs <= 0 || freeLength <= 0) && !this.#parts.isIdle()) return;
+    void this.#takeParked(now, Math.max(1, Math.floor(freeJobs / 2)), freeLength);
+  }
+
+  async #takeParked(now: number, maxJobs: number, maxLength: number): Promise<void> {
+    const { parking, budget, host, gathering, options } = this.#parts;
+    const { jobs, lost, obsolete, cause, trouble } = await parking.take(now, maxJobs, maxLength);
+    if (this.#parts.isClosed()) return;
+    for (const job of jobs) {
+      job.restore = host.restoreFrom(job.context);
+      job.counts!.readBack(job.deferredAtMs);
+      budget.load(job);
+      gathering.push(job, host.clock);
+    }
+    for (const job of obsolete) {
+      job.counts!.gaveUp();
+      gathering.release(job);
+      host.intake.obsolete(job);
+    }
+    if (lost.length > 0) {
+      const sentence = `${lost.length} jobs cannot be read back from the journal.`;
+      host.logger.warn(`defer, sink ${options.name}: ${sentence}`, cause ?? notWhatWasWritten());
+    }
+    for (const job of lost) {
+      this.#parts.lost(job);
+      gathering.release(job);
+    }
+    if (trouble !== undefined) this.#reportOnce(trouble);
+    this.#parts.schedule();
+  }
+
+  #lose(jobs: number, cause: unknown): void {
+    const { stats, host, options } = this.#parts;
+    stats.dropped.unreadable += jobs;
+    const sentence = `${jobs} jobs cannot be read back from the journal.`;
+    host.logger.warn(`defer, sink ${options.name}: ${sentence}`, cause);
+  }
+
+  /* Logs each problem once: everything else continues meanwhile. */
+  #reportOnce(trouble: DeferError): void {
+    if (this.#reported.has(trouble.message)) return;
+    this.#reported.add(trouble.message);
+    const { host, options } = this.#parts;
+    host.logger.warn(`defer, sink ${options.name}: ${trouble.message}`, trouble);
+  }
+}
+
+function notWhatWasWritten(): DeferError {
+  return new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Their bytes differ from what was written.');
+}

@@ -1,0 +1,145 @@
+import { Unavailable } from '../delivery/unavailable.ts';
+import type { Handler } from '../handler.ts';
+import {
+  Cleaning,
+  inboxOptionNames,
+  resolveInbox,
+  rowOf,
+  type Identified,
+  type Inbox,
+  type InboxOptions,
+  type TransactionHandler,
+} from '../inbox/inbox.ts';
+import { isPromise } from '../is-promise.ts';
+import { quoteTable } from '../transactions/table-name.ts';
+import { refuseUnknown } from '../validate.ts';
+import { databaseOf, isAway, isInTransaction, type SqliteDatabase } from './database.ts';
+import { inboxTable } from './tables.ts';
+import { TransactionQueue } from './transaction-queue.ts';
+
+export { inboxTable } from './tables.ts';
+export type { TransactionHandler } from '../inbox/inbox.ts';
+export type { SqliteDatabase } from './database.ts';
+
+export interface SqliteInboxOptions<Database> extends InboxOptions {
+  /**
+   * Opens a database of `node:sqlite` or better-sqlite3 for the handlers alone. They run one after another, as SQLite has one
+   * writer: one that returns a promise locks the file until that resolves. After a timeout the database is closed and opened again.
+   */
+  open: () => Database;
+}
+
+export interface SqliteInbox<Database> extends Inbox<Database> {
+  /** Closes the database once no handler runs. */
+  close(): Promise<void>;
+}
+
+const optionNames = {
+  ...inboxOptionNames,
+  open: true,
+} satisfies Record<keyof SqliteInboxOptions<SqliteDatabase>, true>;
+
+/**
+ * Exactly once, for handlers that write to SQLite: their writes commit together with a row that marks the job as done.
+ * A job is identified by its name and key, or by its id if it has no key: a second job with the same name and key counts as done.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
+ * @example
+ * ```ts
+ * const inbox = sqliteInbox({ open: () => new DatabaseSync('shop.db') });
+ * const sink = handlers({
+ *   charge: inbox.once(({ account, cents }: Charge, database) => {
+ *     database.prepare('update accounts set cents = cents - ? where id = ?').run(cents, account);
+ *   }),
+ * });
+ * ```
+ */
+export function sqliteInbox<Database extends SqliteDatabase>(
+  options: SqliteInboxOptions<Database>,
+): SqliteInbox<Database> {
+  refuseUnknown('sqliteInbox', options, optionNames);
+  return new InSqlite(options);
+}
+
+const now = `cast(unixepoch('subsec') * 1000 as integer)`;
+const own = Unavailable.rethrowIf(isAway);
+
+class InSqlite<Database extends SqliteDatabase> implements SqliteInbox<Database> {
+  readonly #table: string;
+  readonly #statement: string | undefined;
+  readonly #retainMs: number;
+  readonly #transactions: TransactionQueue<Database>;
+  readonly #cleaning: Cleaning;
+
+  constructor(options: SqliteInboxOptions<Database>) {
+    const { table, statement, retainMs } = resolveInbox(options, quoteTable, inboxTable);
+    this.#table = table;
+    this.#statement = statement;
+    this.#retainMs = retainMs;
+    this.#transactions = new TransactionQueue(options.open);
+    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+  }
+
+  once<Data>(handler: TransactionHandler<Database, Data>): Handler {
+    return async (data: Data, delivery, signal) => {
+      await this.#transactions.run(signal, (database) => {
+        const row = rowOf(delivery);
+        if (!claimed(() => this.#insert(database, row))) return undefined;
+        const doing = handler(data, database, delivery, signal);
+        if (isPromise(doing)) return Promise.resolve(doing).then(() => this.#check(database, row));
+        return this.#check(database, row);
+      });
+      this.#cleaning.look();
+    };
+  }
+
+  // oxlint-disable-next-line typescript/require-await -- rejects, as the others do
+  async claim(transaction: object, delivery: Identified): Promise<boolean> {
+    const isFirst = this.#insert(databaseOf(transaction, delivery.job), rowOf(delivery));
+    this.#cleaning.look();
+    return isFirst;
+  }
+
+  close(): Promise<void> {
+    return this.#transactions.close();
+  }
+
+  #insert(database: SqliteDatabase, row: string): boolean {
+    if (this.#statement !== undefined) database.exec(this.#statement);
+    const result = database
+      .prepare(
+        `insert into ${this.#table} (job, done_at_ms) values (?, ${now}) on conflict do nothing`,
+      )
+      .run(row);
+    return changesOf(result) === 1;
+  }
+
+  /* SQLite rolls back a transaction by itself, for example when the disk is full. */
+  #check(database: SqliteDatabase, row: string): void {
+    const text = `select 1 from ${this.#table} where job = ?`;
+    if (isInTransaction(database) && database.prepare(text).get(row) !== undefined) return;
+    throw new Error(
+      'The transaction of the job was not committed: it ended in the handler, by a statement of its own or by an error that SQLite rolls back and the handler ignored.',
+    );
+  }
+
+  #removeOld(limit: number): Promise<number> {
+    const text = `delete from ${this.#table} where job in (
+      select job from ${this.#table} where done_at_ms < ${now} - ? limit ?)`;
+    return this.#transactions.statement(AbortSignal.timeout(60_000), (database) =>
+      changesOf(database.prepare(text).run(this.#retainMs, limit)),
+    );
+  }
+}
+
+function changesOf(result: unknown): number {
+  return Number((result as { changes: number | bigint }).changes);
+}
+
+function claimed(insert: () => boolean): boolean {
+  try {
+    return insert();
+  } catch (error) {
+    return own(error);
+  }
+}

@@ -1,0 +1,3 @@
+// Every way on both platforms.
+process.env['REDLINE_APPS'] = 'all';
+await import('./deferred-work.test.ts');

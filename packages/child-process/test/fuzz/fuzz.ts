@@ -1,4 +1,4 @@
-// `npm run test:fuzz:child-process -- [--seconds N] [--first N | --seed N]`: small random programs on node:child_process and on the
+// `npm run test:fuzz:child-process -- [--seconds N] [--programs N] [--first N | --seed N]`: small random programs on node:child_process and on the
 // engine. What the engine does must be something that Node does.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -105,8 +105,8 @@ async function shrink(
   return difference;
 }
 
-function* from(seed: number): Generator<number> {
-  for (;;) yield seed++;
+function* from(first: number, limit: number): Generator<number> {
+  for (let seed = first; seed < first + limit; seed++) yield seed;
 }
 
 function announce({ program }: Difference): void {
@@ -129,6 +129,8 @@ if (import.meta.main) {
   const { values } = parseArgs({
     options: {
       seconds: { type: 'string', default: '60' },
+      /** At most so many. */
+      programs: { type: 'string', default: 'Infinity' },
       /** Where seeds begin, otherwise anywhere. */
       first: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
       /** One program again. */
@@ -139,7 +141,7 @@ if (import.meta.main) {
   const first = Number(values.first);
   const result =
     values.seed === undefined
-      ? await fuzz(from(first), { enough: () => performance.now() > end, onFound: announce })
+      ? await fuzz(from(first, Number(values.programs)), { enough: () => performance.now() > end, onFound: announce })
       : await fuzz([Number(values.seed)], { onFound: announce });
   for (const difference of result.differences) show(difference);
   const { rare, unknown, differences } = result;

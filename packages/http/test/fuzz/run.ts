@@ -1,6 +1,6 @@
 // Random handlers and random bytes on node:http and on the engine, compared: what the client received, how the connection
 // ended, and what every handler heard.
-//   node packages/http/test/fuzz/run.ts [programs|bytes|files] [--seconds 60] [--seed 1] [--events]
+//   node packages/http/test/fuzz/run.ts [programs|bytes|files] [--seconds 60] [--cases 5000] [--seed 1] [--events]
 //   node packages/http/test/fuzz/run.ts programs --case 1234     one case again, shrunk and shown
 import * as node from 'node:http';
 import { inspect, parseArgs } from 'node:util';
@@ -17,6 +17,8 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '60' },
+    /** At most so many of each kind. */
+    cases: { type: 'string', default: 'Infinity' },
     seed: { type: 'string', default: String(Date.now() % 1_000_000_000) },
     case: { type: 'string' },
     events: { type: 'boolean', default: false },
@@ -66,6 +68,7 @@ async function search(kind: Kind): Promise<void> {
   const found: { seed: number; difference: Difference }[] = [];
   const work = async (): Promise<void> => {
     while (performance.now() < endAt && found.length < 50 && uncaught.length === 0) {
+      if (count >= Number(values.cases)) return;
       const seed = next++;
       count++;
       const difference = await compare(kinds[kind](new Draw(seed)), contestants);

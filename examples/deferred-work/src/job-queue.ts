@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LaneOptions } from '@redline/defer';
+import type { SinkQueueOptions } from '@redline/defer';
 import { bullmq } from '@redline/defer/sinks/bullmq';
 import { handlers } from '@redline/defer/sinks/handlers';
 import { Queue } from 'bullmq';
@@ -9,7 +9,7 @@ import type { AccessRecord } from './access-record.ts';
 /** Where records go: one at a time as the article sends them, and as a sink of ours. */
 export interface JobQueue {
   add(record: AccessRecord): Promise<unknown>;
-  sink(): LaneOptions;
+  sink(): SinkQueueOptions;
   /** Discards the jobs that have arrived: no worker runs here. */
   empty(): Promise<void>;
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import type { LaneOptions, Sink } from '@redline/defer';
+import type { SinkQueueOptions, Sink } from '@redline/defer';
 import type { AccessRecord } from './access-record.ts';
 import { openQueue, type JobQueue } from './job-queue.ts';
 
@@ -15,7 +15,7 @@ export class WatchedQueue implements OnApplicationShutdown {
     this.taken += 1;
   }
 
-  sink(): LaneOptions {
+  sink(): SinkQueueOptions {
     const { sink, ...sinkOptions } = this.#queue.sink();
     return { ...sinkOptions, sink: this.#watch(sink) };
   }

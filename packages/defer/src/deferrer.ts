@@ -14,7 +14,7 @@ import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
 import { reportDamage } from './journal/report-damage.ts';
 import { Journaling } from './intake/journaling.ts';
-import { resolveQueue } from './sink-queue/lane-options.ts';
+import { resolveQueue } from './sink-queue/queue-options.ts';
 import { KeyedJobs } from './sink-queue/keyed-jobs.ts';
 import type { SinkQueueHost } from './sink-queue/sink-queue-host.ts';
 import { SinkQueue } from './sink-queue/sink-queue.ts';

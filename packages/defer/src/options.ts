@@ -5,7 +5,11 @@ import { DeferError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 import { lifeSignEveryMs } from './journal/owner.ts';
 import { resolveSeal, type SealOptions } from './seal/seal-options.ts';
-import { resolveQueue, type LaneOptions, type ResolvedQueue } from './sink-queue/lane-options.ts';
+import {
+  resolveQueue,
+  type SinkQueueOptions,
+  type ResolvedQueue,
+} from './sink-queue/queue-options.ts';
 import { levels, type Level } from './job/level.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, JobSpans, Sink } from './sink.ts';
@@ -75,7 +79,7 @@ export interface ContextOptions {
 
 export interface DeferOptions<SinkName extends string = string> {
   /** The sinks by name: a sink, or a sink with the options of its queue. */
-  sinks?: Readonly<Record<SinkName, Sink | LaneOptions>>;
+  sinks?: Readonly<Record<SinkName, Sink | SinkQueueOptions>>;
   /**
    * Sink of jobs that name none at the call or in `defineJob`.
    * @default the only one

@@ -9,7 +9,7 @@ import { createDefer } from '../src/create-defer.ts';
 import { runInspect } from '../src/inspect/inspect.ts';
 import type { DeferCallOptions } from '../src/job/call-options.ts';
 import { defineJob } from '../src/job/job.ts';
-import { DueOnDisk } from '../src/sink-queue/due-on-disk.ts';
+import { DueOnDisk } from '../src/sink-queue/delayed.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { retry, type Delivery } from '../src/sink.ts';
 import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';

@@ -8,7 +8,7 @@ import { defineJob } from '../src/job/job.ts';
 import type { Level } from '../src/job/level.ts';
 import { decodeJobRecord, encodeJobRecord } from '../src/journal/job-record.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
-import type { LaneOptions } from '../src/sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../src/sink-queue/queue-options.ts';
 import { retry } from '../src/sink.ts';
 import { temporaryFolder, TestClock } from './harness.ts';
 import { pass, start, type Start } from './started.ts';
@@ -35,7 +35,7 @@ const places: readonly (readonly [level: Level, hasJournal: boolean])[] = [
 
 for (const [level, hasJournal] of places) {
   describe(`at level ${level}, ${hasJournal ? 'with' : 'without'} a journal`, () => {
-    const started = (t: TestContext, sinkOptions?: Partial<LaneOptions>): Promise<Start> =>
+    const started = (t: TestContext, sinkOptions?: Partial<SinkQueueOptions>): Promise<Start> =>
       start(t, hasJournal ? temporaryFolder(t) : undefined, sinkOptions);
 
     const calls: readonly (readonly [

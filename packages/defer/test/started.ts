@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
-import type { LaneOptions } from '../src/sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../src/sink-queue/queue-options.ts';
 import { TestClock, TestLogger, TestSink } from './harness.ts';
 
 export interface Start {
@@ -17,7 +17,7 @@ export interface Start {
 export async function start(
   t: TestContext,
   directory: string | undefined,
-  sinkOptions: Partial<LaneOptions> = {},
+  sinkOptions: Partial<SinkQueueOptions> = {},
   clock = new TestClock(),
   fs: JournalFs = nodeFs,
 ): Promise<Start> {

@@ -3,9 +3,9 @@ import { test, type TestContext } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
-import type { LaneOptions } from '../src/sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../src/sink-queue/queue-options.ts';
 import type { SinkStats } from '../src/sink-queue/sink-stats.ts';
-import type { WaitReason } from '../src/sink-queue/waiting.ts';
+import type { WaitReason } from '../src/sink-queue/why-waiting.ts';
 import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead, retry } from '../src/sink.ts';
 import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';
@@ -20,7 +20,7 @@ interface Setting {
   stats: () => SinkStats;
 }
 
-function start(t: TestContext, sinkOptions: Partial<LaneOptions> = {}): Setting {
+function start(t: TestContext, sinkOptions: Partial<SinkQueueOptions> = {}): Setting {
   const clock = new TestClock();
   const sink = new TestSink();
   const deferrer = createDefer({
@@ -98,7 +98,7 @@ test('a job that is to run later counts once its time has come', async (t) => {
 });
 
 test('a sink says why its jobs wait, and until when', async (t) => {
-  const reasons: [WaitReason, Partial<LaneOptions>, (setting: Setting) => Promise<void>][] = [
+  const reasons: [WaitReason, Partial<SinkQueueOptions>, (setting: Setting) => Promise<void>][] = [
     [
       'unavailable',
       {},

@@ -1,9 +1,9 @@
 import type { Attributes, Context, Meter, Observable, TextMapPropagator } from '@opentelemetry/api';
 import { context, propagation, ROOT_CONTEXT } from '@opentelemetry/api';
 import type { Deferrer } from '../deferrer.ts';
-import type { JobStats } from '../sink-queue/job-stats.ts';
+import type { JobStats } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
-import { waitReasons } from '../sink-queue/waiting.ts';
+import { waitReasons } from '../sink-queue/why-waiting.ts';
 import type { ContextOptions } from '../options.ts';
 import { jobSpans } from './open-telemetry-spans.ts';
 

@@ -1,8 +1,7 @@
 import type { Deferrer } from '../deferrer.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
-import type { JobStats } from '../sink-queue/job-stats.ts';
-import { lagBuckets } from '../sink-queue/lane-stats.ts';
-import { waitReasons } from '../sink-queue/waiting.ts';
+import { type JobStats, lagBuckets } from '../sink-queue/queue-counts.ts';
+import { waitReasons } from '../sink-queue/why-waiting.ts';
 
 /**
  * Returns the metrics in the text format of Prometheus (0.0.4), for the app's own `/metrics`.

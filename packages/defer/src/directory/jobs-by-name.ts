@@ -1,5 +1,5 @@
 import type { JobFailure } from '../job/job-counts.ts';
-import type { JobStats } from '../sink-queue/job-stats.ts';
+import type { JobStats } from '../sink-queue/queue-counts.ts';
 import type { ListedJob } from './read-directory.ts';
 
 export interface ListedName extends JobStats {

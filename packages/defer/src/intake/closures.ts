@@ -2,7 +2,7 @@ import { SharedTimeouts } from '../delivery/shared-timeouts.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
-import type { LaneOptions } from '../sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../sink-queue/queue-options.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 
 /** Runs the closures of `defer.after`: each once, concurrently. */
@@ -50,7 +50,7 @@ class Closures implements Sink {
  * A closure that hangs blocks no other: there are as many parallel batches as closures. `maxPending` bounds them, and
  * the queue never fails a request: closures are promised memory only.
  */
-export function closureSink({ timeoutMs, maxPending }: ClosureOptions): LaneOptions {
+export function closureSink({ timeoutMs, maxPending }: ClosureOptions): SinkQueueOptions {
   return {
     sink: new Closures(),
     batch: { jobs: 100, waitMs: 0 },

@@ -3,7 +3,7 @@ import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { KeyedJobs } from '../sink-queue/keyed-jobs.ts';
 import type { SinkQueueReports } from '../sink-queue/sink-queue-host.ts';
-import type { DropReason } from '../sink-queue/lane-stats.ts';
+import type { DropReason } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import type { DeferLogger } from '../logger.ts';
 import type { OutboxTransaction } from '../outbox.ts';

@@ -1,3 +1,6 @@
+import { DeferError } from '../errors.ts';
+import type { ResolvedQueue } from '../sink-queue/queue-options.ts';
+import { messageOf } from '../thrown.ts';
 import { captureAsyncContext, type Restore } from '../job/async-context.ts';
 import {
   checkAfter,
@@ -7,7 +10,6 @@ import {
   type DeferCallOptions,
   type StandIn,
 } from '../job/call-options.ts';
-import { serialise } from './serialise.ts';
 import type { Ids } from '../job/ids.ts';
 import { isJob, type JobDefinition } from '../job/job.ts';
 import type { Level, When } from '../job/level.ts';
@@ -20,6 +22,41 @@ import { captureContext } from '../request/capture-context.ts';
 import type { Scope } from '../request/scope.ts';
 import type { DeferContext, RunDelivery } from '../sink.ts';
 import { closureAbove, neverWaits, refused, unknownJob } from './refusals.ts';
+
+/**
+ * Returns the data as JSON.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_UNSERIALISABLE, _TOO_LARGE
+ */
+export function serialise(
+  name: string,
+  data: unknown,
+  queue: ResolvedQueue,
+  maxJobBytes: number,
+): string {
+  let json: string | undefined;
+  try {
+    json = data === undefined ? 'null' : JSON.stringify(data);
+  } catch (cause) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNSERIALISABLE',
+      `The data of the job ${name} cannot be serialised to JSON: ${messageOf(cause)}`,
+      { cause },
+    );
+  }
+  if (json === undefined) {
+    throw new DeferError(
+      'ERR_REDLINE_DEFER_UNSERIALISABLE',
+      `The data of the job ${name} is a ${typeof data}, which JSON cannot carry.`,
+    );
+  }
+  const maxLength = Math.min(maxJobBytes, queue.maxJobBytes);
+  if (json.length <= maxLength) return json;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_TOO_LARGE',
+    `The data of the job ${name} is ${json.length} characters of JSON, and ${queue.maxJobBytes === maxLength ? `the sink ${queue.name}` : 'maxJobBytes'} allows ${maxLength}.`,
+  );
+}
 
 export interface JobMakerHost {
   readonly ids: Ids;

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { jobStates } from '../journal/segment.ts';
-import type { DropReason } from '../sink-queue/lane-stats.ts';
+import type { DropReason } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { DeferLogger } from '../logger.ts';

@@ -1,4 +1,4 @@
-import type { JobStats } from '../sink-queue/job-stats.ts';
+import type { JobStats } from '../sink-queue/queue-counts.ts';
 import type { SinkStats } from '../sink-queue/sink-stats.ts';
 import type { ListedJournal } from '../directory/read-directory.ts';
 import type { DeadLetter, UnreadableLetter } from '../journal/dead-letters.ts';

@@ -1,7 +1,10 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import {
+  type OutgoingHttpHeaders,
+  ServerResponse,
+  type IncomingMessage,
+  STATUS_CODES,
+} from 'node:http';
 import { DeferError } from '../errors.ts';
-import { checkCall } from './check-call.ts';
-import { refuseResponse } from './refuse-response.ts';
 import {
   install,
   methodsThrough,
@@ -13,6 +16,7 @@ import {
 } from './response-methods.ts';
 import { scopes, type HeldReply, type Passage, type Scope } from './scope.ts';
 import { cutOff } from './watch-end.ts';
+import { messageOf } from '../thrown.ts';
 
 /** A deferred call. */
 interface Step {
@@ -286,4 +290,47 @@ function restore(
   response.statusCode = statusCode;
   for (const name of response.getHeaderNames()) if (!(name in headers)) response.removeHeader(name);
   for (const name in headers) response.setHeader(name, headers[name]!);
+}
+
+/**
+ * Throws the error that Node would throw for this call: it is made later, where the caller could not catch it. A response
+ * that is never sent does the checking, so that the errors are Node's own.
+ */
+export function checkCall(response: ServerResponse, name: Name, args: readonly unknown[]): void {
+  // HTTP/2 responses are not of this class, and have rules of their own.
+  if (!(response instanceof ServerResponse) || isPlain(response, name, args[0])) return;
+  const trial = new ServerResponse({ method: 'GET' } as IncomingMessage);
+  if (name === 'writeHead') Reflect.apply(trial.writeHead, trial, args);
+  else trial.writeHead(response.statusCode);
+  if (name === 'write' || (name === 'end' && isChunk(args[0]))) trial.write(args[0]);
+}
+
+/* Most calls cannot be invalid. */
+function isPlain({ statusCode }: ServerResponse, name: Name, first: unknown): boolean {
+  if (name === 'writeHead' || !(statusCode >= 100 && statusCode <= 999)) return false;
+  if (typeof first === 'string' || first instanceof Uint8Array) return true;
+  return name !== 'write' && !isChunk(first);
+}
+
+function isChunk(first: unknown): boolean {
+  return Boolean(first) && typeof first !== 'function';
+}
+
+/**
+ * Sends the error in place of the response, none of which has left. Bypasses all wrappers: they may already have applied
+ * their changes to the body and its header for the original response, and only in part.
+ */
+export function refuseResponse(response: ServerResponse, error: unknown): void {
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const { code, message, statusCode } =
+    error instanceof DeferError
+      ? error
+      : new DeferError('ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED', messageOf(error));
+  const body = JSON.stringify({ statusCode, code, error: STATUS_CODES[statusCode], message });
+  response.statusCode = statusCode;
+  response.setHeader('content-type', 'application/json; charset=utf-8');
+  response.setHeader('content-length', Buffer.byteLength(body));
+  const { writeHead, end } = unwrappedOf(response);
+  Reflect.apply(writeHead, response, [statusCode]);
+  Reflect.apply(end, response, [body]);
 }

@@ -1,5 +1,3 @@
-import { backoffMs, type Backoff } from './backoff.ts';
-
 /** Stops sends to an unavailable sink, and lets one batch at a time find out whether it is back. */
 export class CircuitBreaker {
   readonly #failuresToOpen: number;
@@ -80,4 +78,24 @@ export class CircuitBreaker {
     this.#isAvailable = isAvailable;
     if (isAvailable) this.#retryAtMs = 0;
   }
+}
+
+/** A wait between `minMs` and `maxMs`, growing by the factor with each failure. */
+export interface Backoff {
+  readonly minMs: number;
+  readonly maxMs: number;
+  readonly factor: number;
+}
+
+/**
+ * Returns the wait after the `failures`th failure in a row: random within the upper half of the step, so that jobs that
+ * failed together do not come back together.
+ */
+export function backoffMs(
+  { minMs, maxMs, factor }: Backoff,
+  failures: number,
+  random: () => number,
+): number {
+  const step = Math.min(maxMs, minMs * factor ** Math.min(failures - 1, 64));
+  return step * (0.5 + random() / 2);
 }

@@ -1,15 +1,15 @@
 import { LogThrottle } from '../log-throttle.ts';
 import type { SinkQueueHost } from './sink-queue-host.ts';
-import { dropReasons, type DropReason, type LaneStats } from './lane-stats.ts';
+import { dropReasons, type DropReason, type QueueCounts } from './queue-counts.ts';
 
 /** Reports lost jobs of a queue: each is counted; of many at once, the log has the first and their number. */
 export class Drops {
   readonly #name: string;
   readonly #host: SinkQueueHost;
-  readonly #stats: LaneStats;
+  readonly #stats: QueueCounts;
   readonly #throttle: LogThrottle;
 
-  constructor(name: string, host: SinkQueueHost, stats: LaneStats) {
+  constructor(name: string, host: SinkQueueHost, stats: QueueCounts) {
     this.#name = name;
     this.#host = host;
     this.#stats = stats;

@@ -2,9 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { PendingJob } from './pending-job.ts';
 import { Deque } from './deque.ts';
 import { DueHeap } from './due-heap.ts';
-import { KeyOrder } from './key-order.ts';
-import type { ResolvedQueue } from './lane-options.ts';
-import { RateLimit } from './rate-limit.ts';
+import type { ResolvedQueue } from './queue-options.ts';
 
 /** Handles jobs that wait for another with their key. */
 export interface KeyWaitListener {
@@ -202,5 +200,89 @@ export class Gathering {
   #unshift(job: PendingJob): void {
     this.#queue.unshift(job);
     this.#queuedLength += job.length;
+  }
+}
+
+/** A token bucket: `jobs` within any `perMs`, and as many at once after a pause. */
+export class RateLimit {
+  readonly #jobs: number;
+  readonly #perMs: number;
+  #tokens: number;
+  #atMs: number;
+
+  constructor(jobs: number, perMs: number, now: number) {
+    this.#jobs = jobs;
+    this.#perMs = perMs;
+    this.#tokens = jobs;
+    this.#atMs = now;
+  }
+
+  /** Takes up to `wanted` jobs. Returns how many may be sent now. */
+  take(wanted: number, now: number): number {
+    this.#fill(now);
+    const taken = Math.min(wanted, Math.floor(this.#tokens));
+    this.#tokens -= taken;
+    return taken;
+  }
+
+  giveBack(jobs: number): void {
+    this.#tokens = Math.min(this.#jobs, this.#tokens + jobs);
+  }
+
+  /** Milliseconds until the next job may be sent. */
+  waitMs(now: number): number {
+    this.#fill(now);
+    return this.#tokens >= 1 ? 0 : ((1 - this.#tokens) * this.#perMs) / this.#jobs;
+  }
+
+  #fill(now: number): void {
+    this.#tokens = Math.min(
+      this.#jobs,
+      this.#tokens + ((now - this.#atMs) * this.#jobs) / this.#perMs,
+    );
+    this.#atMs = now;
+  }
+}
+
+/** Admits one job of each key at a time, the others in order of arrival. */
+export class KeyOrder<T extends { readonly key: string | undefined; holdsKey: boolean }> {
+  readonly #queues = new Map<string, T[]>();
+  #waiting = 0;
+
+  /** Jobs that wait for another with their key. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Returns false if the job has to wait; `leave` returns it later. */
+  enter(job: T): boolean {
+    if (job.key === undefined || job.holdsKey) return true;
+    const queue = this.#queues.get(job.key);
+    if (queue !== undefined) {
+      queue.push(job);
+      this.#waiting++;
+      return false;
+    }
+    this.#queues.set(job.key, []);
+    job.holdsKey = true;
+    return true;
+  }
+
+  /** Called when the job is done. Returns the next one with its key, which now holds it. */
+  leave(job: T): T | undefined {
+    if (!job.holdsKey || job.key === undefined) return undefined;
+    job.holdsKey = false;
+    const next = this.#queues.get(job.key)?.shift();
+    if (next === undefined) {
+      this.#queues.delete(job.key);
+      return undefined;
+    }
+    this.#waiting--;
+    next.holdsKey = true;
+    return next;
+  }
+
+  *[Symbol.iterator](): Generator<T> {
+    for (const queue of this.#queues.values()) yield* queue;
   }
 }

@@ -1,17 +1,16 @@
 import type { PendingJob } from './pending-job.ts';
 import { retry as retryLater, type DeliveryResult } from '../sink.ts';
-import { backoffMs } from './backoff.ts';
+import { backoffMs, type CircuitBreaker } from './circuit-breaker.ts';
 import type { Backlogs } from './backlogs.ts';
-import type { CircuitBreaker } from './circuit-breaker.ts';
 import type { FailureBlame } from './failure-blame.ts';
 import type { Gathering } from './gathering.ts';
 import type { SinkQueueHost } from './sink-queue-host.ts';
-import type { ResolvedQueue } from './lane-options.ts';
-import type { LaneStats } from './lane-stats.ts';
-import type { Parking } from './parking.ts';
-import type { MemoryBudget } from './memory-budget.ts';
 import type { SinkQueueCore } from './sink-queue-core.ts';
-import type { BatchOutcome } from './send-batch.ts';
+import type { ResolvedQueue } from './queue-options.ts';
+import type { QueueCounts } from './queue-counts.ts';
+import type { Parking } from './disk-reader.ts';
+import type { MemoryBudget } from './memory-budget.ts';
+import type { BatchOutcome } from './in-flight.ts';
 
 /** Maximum number of jobs that wait for others with their keys and are only on disk: about 40 MB. */
 const maxWaitingForKeys = 100_000;
@@ -29,7 +28,7 @@ export interface ResultsParts extends SinkQueueCore {
 export class Results {
   readonly #options: ResolvedQueue;
   readonly #host: SinkQueueHost;
-  readonly #stats: LaneStats;
+  readonly #stats: QueueCounts;
   readonly #gathering: Gathering;
   readonly #budget: MemoryBudget;
   readonly #backlogs: Backlogs;

@@ -1,22 +1,20 @@
 import type { SinkQueueHost } from './sink-queue-host.ts';
-import type { ResolvedQueue } from './lane-options.ts';
+import type { ResolvedQueue } from './queue-options.ts';
 import type { Admission } from './admission.ts';
+import type { MemoryBudget } from './memory-budget.ts';
 import type { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
 import type { Gathering } from './gathering.ts';
-import { jobStatsOf, type JobStats } from './job-stats.ts';
-import type { LaneStats } from './lane-stats.ts';
-import type { InFlightBatches } from './in-flight-batches.ts';
-import type { Parking } from './parking.ts';
-import type { MemoryBudget } from './memory-budget.ts';
-import type { CrashSuspects } from './crash-suspects.ts';
-import type { Waiting } from './waiting.ts';
-import { whyWaiting } from './why-waiting.ts';
+import { jobStatsOf, type JobStats, type QueueCounts } from './queue-counts.ts';
+import type { InFlightBatches } from './in-flight.ts';
+import type { Parking } from './disk-reader.ts';
+import type { CrashSuspects } from './failure-blame.ts';
+import { type Waiting, whyWaiting } from './why-waiting.ts';
 
 export interface SinkQueueViewParts {
   readonly options: ResolvedQueue;
   readonly host: SinkQueueHost;
-  readonly stats: LaneStats;
+  readonly stats: QueueCounts;
   readonly admission: Admission;
   readonly gathering: Gathering;
   readonly inFlight: InFlightBatches;

@@ -1,11 +1,10 @@
-import type { JobStats } from './job-stats.ts';
+import type { JobStats, QueueCounts } from './queue-counts.ts';
 import type { SinkQueue } from './sink-queue.ts';
-import type { LaneStats } from './lane-stats.ts';
-import type { Waiting } from './waiting.ts';
+import type { Waiting } from './why-waiting.ts';
 
 /** Pending work of one sink, and its counts since the process started. */
 export interface SinkStats extends Pick<
-  LaneStats,
+  QueueCounts,
   'deferred' | 'sent' | 'retried' | 'resent' | 'replayed' | 'dead' | 'spilled' | 'rejected'
 > {
   /** Its name in `createDefer({ sinks })`; `after` for closures. */
@@ -23,7 +22,7 @@ export interface SinkStats extends Pick<
   readonly nextRunAtMs: number | undefined;
   /** Reason why they wait; undefined if they do not, or their batch is gathering. */
   readonly waiting: Waiting | undefined;
-  readonly dropped: LaneStats['dropped'];
+  readonly dropped: QueueCounts['dropped'];
   /** By name: at most 200, the rest as one. */
   readonly jobs: readonly JobStats[];
 }

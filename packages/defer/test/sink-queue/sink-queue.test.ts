@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 import { createDefer } from '../../src/create-defer.ts';
 import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
-import type { LaneOptions } from '../../src/sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../../src/sink-queue/queue-options.ts';
 import type { SinkQueue } from '../../src/sink-queue/sink-queue.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { dead, retry } from '../../src/sink.ts';
@@ -25,7 +25,7 @@ interface Bench {
 
 function bench(
   t: TestContext,
-  sinkOptions: Partial<LaneOptions> = {},
+  sinkOptions: Partial<SinkQueueOptions> = {},
   options: Partial<DeferOptions> = {},
 ): Bench {
   const sink = new TestSink();

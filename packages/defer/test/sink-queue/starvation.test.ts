@@ -6,7 +6,7 @@ import { expressDefer } from '../../src/adapters/express.ts';
 import { createDefer } from '../../src/create-defer.ts';
 import { defer } from '../../src/defer.ts';
 import { defineJob } from '../../src/job/job.ts';
-import type { LaneOptions } from '../../src/sink-queue/lane-options.ts';
+import type { SinkQueueOptions } from '../../src/sink-queue/queue-options.ts';
 import { batched, handlers } from '../../src/sinks/handlers.ts';
 import type { Handler } from '../../src/handler.ts';
 import { listening, temporaryFolder, until } from '../harness.ts';
@@ -28,7 +28,7 @@ async function start(
     bad,
     sinkOptions,
     hasJournal = true,
-  }: { bad: Handler; sinkOptions?: Partial<LaneOptions>; hasJournal?: boolean },
+  }: { bad: Handler; sinkOptions?: Partial<SinkQueueOptions>; hasJournal?: boolean },
 ) {
   const good = new Set<number>();
   const deferrer = createDefer({

@@ -1,5 +1,4 @@
 import { invalidArgument, nodeError } from '../errors.ts';
-import { dateLine } from '../node/http-date.ts';
 import { http } from '../node/node-http.ts';
 import { kOutHeaders } from '../node/node-internals.ts';
 import type { EngineResponse } from '../exchange.ts';
@@ -20,6 +19,8 @@ import {
   TRANSFER_ENCODING,
   type Known,
 } from './header-names.ts';
+import { callLater, Date } from '../node/clocks.ts';
+import { lookForHttpObserver } from '../node/performance-entries.ts';
 
 // Matches Node's `_storeHeader`, line by line, in what it sends, throws and sets, with two differences: a header name is
 // examined once per process, and an unchanged line is reused.
@@ -247,4 +248,22 @@ function note(response: EngineResponse, kind: number, value: string): void {
       break;
     default:
   }
+}
+
+let line: string | undefined;
+
+/** Returns the line of the `Date` header, rebuilt at most once a second. */
+export function dateLine(): string {
+  return (line ??= renew());
+}
+
+function renew(): string {
+  lookForHttpObserver();
+  const now = new Date();
+  callLater(forget, 1000 - now.getMilliseconds());
+  return `Date: ${now.toUTCString()}\r\n`;
+}
+
+function forget(): void {
+  line = undefined;
 }

@@ -1,5 +1,5 @@
 import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
-import type { DeferOptions, LaneOptions, Level, When } from '@redline/defer';
+import type { DeferOptions, SinkQueueOptions, Level, When } from '@redline/defer';
 import type { HandlersOptions } from '@redline/defer/sinks/handlers';
 
 export interface DeferModuleOptions extends DeferOptions {
@@ -7,7 +7,7 @@ export interface DeferModuleOptions extends DeferOptions {
    * Options for running the methods marked with `@AfterResponse({ level })`: all options of a sink's queue except the sink, and the
    * number of calls of a batch that run at a time (`concurrency`, 16 by default).
    */
-  methods?: Omit<LaneOptions, 'sink'> & HandlersOptions;
+  methods?: Omit<SinkQueueOptions, 'sink'> & HandlersOptions;
 }
 
 export interface DeferModuleAsyncOptions extends Pick<ModuleMetadata, 'imports'> {

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyBaseLogger } from 'fastify';
 import { announceOf } from './announce.ts';
 import { requestIdError, twiceError } from './errors.ts';
 import { FastifyRequestLog } from './fastify-request-log.ts';
@@ -13,7 +11,7 @@ import { markTransparent } from './transparent-hook.ts';
 import { createRequestIds } from './request-id.ts';
 import { requestLogOf } from './request-log.ts';
 import { createFinish, type Finish } from './finish-response.ts';
-import { silenceFastify } from './silence-fastify.ts';
+import type { Logger } from 'pino';
 
 type Done = (error?: Error) => void;
 type RequestHook = (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
@@ -124,4 +122,31 @@ function watchResponses(fastify: FastifyInstance, core: LoggerCore, finish: Fini
   return onNestException((exception, response) =>
     keepFailure(core, exception, (response as FastifyReply | undefined)?.raw ?? response),
   );
+}
+
+const noop = (): void => {};
+
+const silent: FastifyBaseLogger = {
+  level: 'silent',
+  trace: noop,
+  debug: noop,
+  info: noop,
+  warn: noop,
+  error: noop,
+  fatal: noop,
+  silent: noop,
+  child: () => silent,
+};
+
+/**
+ * If the app has turned on Fastify's own logger too, warns about it and removes its request lines:
+ * each response would have three.
+ */
+export function silenceFastify(fastify: FastifyInstance, pino: Logger): void {
+  // The default logger of Fastify consists of functions called noop.
+  if (fastify.log.info.name === noop.name) return;
+  pino.warn(
+    "FastifyAdapter was created with its own logger; LoggerModule writes the request lines, and Fastify's are omitted. Remove `logger` from the adapter's options.",
+  );
+  fastify.setChildLoggerFactory(() => silent);
 }

@@ -2,10 +2,10 @@ import { DeferError } from '../errors.ts';
 import { overflows, type Overflow } from '../job/level.ts';
 import type { Sink } from '../sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from '../validate.ts';
-import type { Backoff } from './backoff.ts';
+import type { Backoff } from './circuit-breaker.ts';
 
 /** A sink, and how jobs are sent to it. */
-export interface LaneOptions {
+export interface SinkQueueOptions {
   sink: Sink;
   /** A batch leaves when it is full, or when its first job has waited. */
   batch?: {
@@ -100,17 +100,17 @@ const optionNames = {
   overflow: true,
   maxPending: true,
   maxPendingBytes: true,
-} as const satisfies Record<keyof LaneOptions, true>;
+} as const satisfies Record<keyof SinkQueueOptions, true>;
 
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function resolveQueue(
   name: string,
-  given: Sink | LaneOptions,
+  given: Sink | SinkQueueOptions,
   hasJournal: boolean,
 ): ResolvedQueue {
   const at = `sinks.${name}`;
   const hasOptions = typeof given === 'object' && given !== null && 'sink' in given;
-  const options: LaneOptions = hasOptions ? given : { sink: given };
+  const options: SinkQueueOptions = hasOptions ? given : { sink: given };
   const { sink, batch = {}, retry = {}, breaker = {}, rate, ordered = false } = options;
   refuseUnknownIn(at, options);
   requireSink(at, sink);
@@ -158,7 +158,7 @@ function requireSink(at: string, sink: Sink | undefined): void {
   );
 }
 
-function requireOneInFlight(at: string, { ordered, inFlight = 1 }: LaneOptions): void {
+function requireOneInFlight(at: string, { ordered, inFlight = 1 }: SinkQueueOptions): void {
   if (ordered !== true || inFlight === 1) return;
   throw new DeferError(
     'ERR_REDLINE_DEFER_OPTION',
@@ -166,7 +166,7 @@ function requireOneInFlight(at: string, { ordered, inFlight = 1 }: LaneOptions):
   );
 }
 
-function refuseUnknownIn(at: string, options: LaneOptions): void {
+function refuseUnknownIn(at: string, options: SinkQueueOptions): void {
   const { batch, retry, breaker, rate } = options;
   refuseUnknown(at, options, optionNames);
   refuseUnknown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });

@@ -16,7 +16,7 @@ interface Split {
  */
 export function withRegExps(tree: CallTree, named: CallTree): CallTree {
   const splits = collect(named);
-  // What rounding leaves is carried on to the function's next place in the tree.
+  // Rounding leaves a rest, which is carried on to the function's next place in the tree.
   const rests = new Map<string, number>();
   const visit = (node: CallNode): CallNode => {
     const children = node.children.map(visit);

@@ -8,6 +8,8 @@ export interface RuleFacts {
   name: string;
   /** The advice in one sentence without a full stop, as a tool would report it for a line. */
   advice: string;
+  /** The text of a report, in place of the advice, with the names of its data in double braces. */
+  message?: string;
   /** True if the rule rewrites code in place when results are certain to stay the same. */
   fixes?: true;
 }
@@ -15,11 +17,16 @@ export interface RuleFacts {
 export type Edit = (fixer: Rule.RuleFixer) => Rule.Fix | Rule.Fix[];
 
 /** `fix` is for rewrites that keep every result; `suggest` for all others, which the user decides on. */
-export type Report = (node: ESTree.Node, rewrite?: { fix: Edit } | { suggest: Edit }) => void;
+export type Report = (
+  node: ESTree.Node,
+  rewrite?: { fix: Edit } | { suggest: Edit },
+  /** Values for the names in the message of the rule. */
+  data?: Record<string, string>,
+) => void;
 
 /** Defines a rule in the form shared by all rules here: one message, and at most one rewrite for it. */
 export function defineRule(
-  { name, advice, fixes }: RuleFacts,
+  { name, advice, message, fixes }: RuleFacts,
   create: (report: Report, context: Context) => Rule.RuleListener,
 ): RuleModule {
   return {
@@ -32,15 +39,16 @@ export function defineRule(
       ...(fixes && { fixable: 'code' }),
       hasSuggestions: true,
       schema: [],
-      messages: { found: `${sentence(advice)}`, rewrite: 'Rewrite it so.' },
+      messages: { found: message ?? sentence(advice), rewrite: 'Rewrite it so.' },
     },
     create(context) {
-      const report: Report = (node, rewrite = undefined) => {
+      const report: Report = (node, rewrite = undefined, data = {}) => {
         const edit = rewrite && ('fix' in rewrite ? rewrite.fix : rewrite.suggest);
         const isFixed = rewrite && 'fix' in rewrite && isSafeInPlace(context, node);
         context.report({
           node,
           messageId: 'found',
+          data,
           ...(isFixed && { fix: edit }),
           ...(edit && !isFixed && { suggest: [{ messageId: 'rewrite', fix: edit }] }),
         });

@@ -22,6 +22,7 @@ import { noShiftInLoop } from './rules/no-shift-in-loop/rule.ts';
 import { noSortForExtremum } from './rules/no-sort-for-extremum/rule.ts';
 import { noSplitForFirst } from './rules/no-split-for-first/rule.ts';
 import { noSplitForPair } from './rules/no-split-for-pair/rule.ts';
+import { noSuperLinearRegexp } from './rules/no-super-linear-regexp/rule.ts';
 import { noToFixedForNumbers } from './rules/no-to-fixed-for-numbers/rule.ts';
 import { preferDateNow } from './rules/prefer-date-now/rule.ts';
 import { preferGeneratedSerializer } from './rules/prefer-generated-serializer/rule.ts';
@@ -53,6 +54,7 @@ export const rules: Record<string, Rule.RuleModule> = {
   'no-sort-for-extremum': noSortForExtremum,
   'no-split-for-first': noSplitForFirst,
   'no-split-for-pair': noSplitForPair,
+  'no-super-linear-regexp': noSuperLinearRegexp,
   'no-to-fixed-for-numbers': noToFixedForNumbers,
   'prefer-date-now': preferDateNow,
   'prefer-generated-serializer': preferGeneratedSerializer,

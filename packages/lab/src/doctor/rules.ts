@@ -25,6 +25,7 @@ import { redisKeys } from './rules/redis-keys.ts';
 import { regexpPerCall } from './rules/regexp-per-call.ts';
 import { sequentialAwaits } from './rules/sequential-awaits.ts';
 import type { Rule } from './rules/rule.ts';
+import { superLinearRegexp } from './rules/super-linear-regexp.ts';
 import { syncOnRequest } from './rules/sync-on-request.ts';
 
 /** Order in which findings of equal weight are shown. */
@@ -37,6 +38,7 @@ export const rules: readonly Rule[] = [
   clientPerRequest,
   intlPerCall,
   jsonClone,
+  superLinearRegexp,
   regexpPerCall,
   listenerLeak,
   nestOnExpress,

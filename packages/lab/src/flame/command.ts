@@ -9,12 +9,15 @@ import { renderFlameHtml } from './flame-html.ts';
 import { renderFlameTerminal } from './flame-terminal.ts';
 import { readFlame } from './read-flame.ts';
 import type { FlameLoad, FlameResult } from './result.ts';
+import { functionsWithRegExp } from './runs-reg-exp.ts';
 import { summariseProfile } from './summarise-profile.ts';
+import { withRegExps } from './with-reg-exps.ts';
 import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import type { CpuProfile } from '../profile/cpu-profile.ts';
 import { hottestLines } from '../profile/hottest-lines.ts';
 import { record } from '../profile/record.ts';
+import { recordRegExps } from '../profile/reg-exp-names.ts';
 import { type PerfRecording, recordWithPerf } from '../profile/perf.ts';
 import type { LoadFigures, RecordOptions } from '../profile/serve.ts';
 import { toCpuProfile } from '../profile/write-cpu-profile.ts';
@@ -139,8 +142,10 @@ function diffOf(
   };
 }
 
-interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt'> {
+interface Profiled extends PerfRecording, Pick<FlameResult, 'tiersAt' | 'regExpSeconds'> {
   profile?: CpuProfile;
+  /** The line with the most ticks of each function, if regular expressions have no frames. */
+  lines?: ReadonlyMap<string, number>;
 }
 
 /** Works on one item after the other: two loads at the same time would measure each other. */
@@ -173,8 +178,7 @@ async function profileVariant(
     ? { ...(await recordWithPerf(plan, variant, settings)), tiersAt: 'sample' }
     : await recordAndMerge(plan, variant, settings);
   line.show('drawing');
-  const hottest = taken.profile === undefined ? undefined : hottestLines(taken.profile);
-  const { tree, node, load, profiled, machine, warnings, tiersAt } = taken;
+  const { tree, node, load, profiled, machine, warnings, tiersAt, lines, regExpSeconds } = taken;
   const result: FlameResult = {
     schema: 1,
     command: 'flame',
@@ -191,7 +195,8 @@ async function profileVariant(
     ...(profiled && { profiled }),
     sampler: options.perf ? 'perf' : 'inspector',
     ...(tiersAt && { tiersAt }),
-    ...summariseProfile(tree, new SourceMaps(), variant.cwd, hottest),
+    ...(regExpSeconds && { regExpSeconds }),
+    ...summariseProfile(tree, new SourceMaps(), variant.cwd, lines),
     warnings,
   };
   return { result, profile: taken.profile ?? toCpuProfile(tree) };
@@ -204,8 +209,24 @@ async function recordAndMerge(
 ): Promise<Profiled & { profile: CpuProfile }> {
   const { events, startMicros, during, ...taken } = await record(plan, variant, settings);
   const tree = buildCallTree(taken.profile, { events, startMicros: startMicros ?? 0, during });
-  return { ...taken, tree, tiersAt: during === undefined ? 'start' : 'sample' };
+  const tiersAt = during === undefined ? ('start' as const) : ('sample' as const);
+  const lines = hottestLines(taken.profile);
+  if (functionsWithRegExp(tree, new SourceMaps(), lines).length === 0)
+    return { ...taken, tree, tiersAt };
+  const durationMs = Math.min(settings.durationMs, maxRegExpMs);
+  try {
+    const named = await recordRegExps(plan, variant, { ...settings, durationMs });
+    const split = withRegExps(tree, buildCallTree(named));
+    return { ...taken, tree: split, tiersAt, regExpSeconds: durationMs / 1_000 };
+  } catch (error) {
+    settings.signal.throwIfAborted();
+    const text = `Regular expressions are not named, because the second profile failed: ${(error as Error).message}`;
+    return { ...taken, tree, tiersAt, lines, warnings: [...taken.warnings, text] };
+  }
 }
+
+/** Max length of the profile that finds the share of regular expressions. */
+const maxRegExpMs = 3_000;
 
 export function loadOf(load: LoadFigures): FlameLoad {
   return {

@@ -1,4 +1,4 @@
-import { percent } from '../report/format.ts';
+import { percent, seconds } from '../report/format.ts';
 import { threadsText } from '../profile/profiled-thread.ts';
 import { commandHeader, factList, type Finding } from '../report/command-header.ts';
 import { markup } from '../report/markup.ts';
@@ -63,7 +63,7 @@ function ownCode({ functions }: FlameResult): FlameResult['functions'] {
   return functions.filter(({ owner }) => owner === 'app' || owner === 'deps');
 }
 
-function method({ sampler, load, profiled, tiersAt }: FlameResult): Section {
+function method({ sampler, load, profiled, tiersAt, regExpSeconds }: FlameResult): Section {
   const source = {
     inspector:
       'V8’s sampling profiler ran through the inspector, after the warm-up; V8’s own log of the code it generates and discards (--log-code) gives the tier of each function. A function that was inlined has the tier of the code it was inlined into.',
@@ -82,6 +82,11 @@ function method({ sampler, load, profiled, tiersAt }: FlameResult): Section {
           'While the profile was taken, V8 logged nothing: tiers are those at its start, after the warm-up. Code compiled later shows its earlier tier.',
         ]
       : []),
+    ...(regExpSeconds === undefined
+      ? []
+      : [
+          `V8 names a regular expression only in a profile that was running when it compiled the expression, and then logs no tiers. So the server was started again and profiled for ${seconds(regExpSeconds)} in that way; the samples of a function that runs expressions are split between it and them in the proportion found there.`,
+        ]),
     'Samples are merged by chain of callers: their order from left to right says nothing about time. Shares are of the samples in which the profiled thread ran; idle ones are left out.',
     ...(load === undefined
       ? []

@@ -27,6 +27,8 @@ export interface FlameResult extends RunFacts {
   seconds: number;
   /** Share of the frames with JavaScript source whose tier is known, 0 to 1. */
   tierKnown: number;
+  /** Seconds of a second profile, which split functions from the regular expressions they run; absent if there was none. */
+  regExpSeconds?: number;
   /** Tiers at the time of each sample, or at the start of the profile. Absent without tiers. */
   tiersAt?: 'sample' | 'start';
   /** Samples by the owner of the frame on top. */

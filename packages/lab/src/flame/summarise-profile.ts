@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { relative } from 'node:path';
 import type { CallNode, CallTree, Frame } from '../profile/call-tree.ts';
-import { functionsOf, hotShare, keyOf, mainTier, unoptimisedHot } from '../profile/functions.ts';
+import { functionsOf, keyOf, mainTier, unoptimisedHot } from '../profile/functions.ts';
 import { packageOf } from '../profile/package-of.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
 import type { FlameFunction, FlameNode, FlameResult } from './result.ts';
+import { functionsWithRegExp, mostlyRegExps } from './runs-reg-exp.ts';
 
 /** Max size of the tree in a report. The rest of the page takes some 60 KB. */
 const maxTreeBytes = 160_000;
@@ -29,7 +29,7 @@ type Summary = Pick<
  * Summarises a call tree for the report. Frames too thin to see are left out until the rest fits: their samples stay in the totals
  * of their callers.
  * @param folder Places are given relative to this folder.
- * @param lines The line with the most ticks of each function, if the profile has them.
+ * @param lines The line with the most ticks of each function, if regular expressions have no frames.
  */
 export function summariseProfile(
   tree: CallTree,
@@ -40,12 +40,13 @@ export function summariseProfile(
   const places = new Places(maps, folder);
   const all = functionsOf(tree);
   const withRegExp = new Set(
-    all.filter(
-      (cost) => cost.self >= tree.samples * hotShare && runsRegExp(cost.frame, maps, lines),
-    ),
+    functionsWithRegExp(tree, maps, lines).map(({ frame }) => keyOf(frame)),
   );
+  const ofRegExps = new Set([...withRegExp, ...mostlyRegExps(tree)]);
   // The time is spent in the regular expression: V8 has nothing to optimise in the function.
-  const hot = new Set(unoptimisedHot(all, tree.samples).filter((cost) => !withRegExp.has(cost)));
+  const hot = new Set(
+    unoptimisedHot(all, tree.samples).filter(({ frame }) => !ofRegExps.has(keyOf(frame))),
+  );
   const described = new Map(
     all.map((cost) => {
       const { frame, self, total, selfTiers } = cost;
@@ -57,7 +58,7 @@ export function summariseProfile(
         total,
         tiers: selfTiers,
         ...(hot.has(cost) ? { unoptimised: true as const } : {}),
-        ...(withRegExp.has(cost) ? { runsRegExp: true as const } : {}),
+        ...(withRegExp.has(keyOf(frame)) ? { runsRegExp: true as const } : {}),
       };
       return [keyOf(frame), entry];
     }),
@@ -78,23 +79,6 @@ export function summariseProfile(
       ...pruned,
       leastSamples: minSamples,
     };
-  }
-}
-
-/** Calls that run a regular expression; `replace` and `split` take strings, too. */
-const regExpCall =
-  /\.(?:test|exec|match|matchAll|search)\(|\.replace(?:All)?\((?!\s*['"`])|\.split\(\s*\//;
-
-/** Checks the line with the most ticks, because V8 has no frame for an expression that was compiled before the profile. */
-function runsRegExp(frame: Frame, maps: SourceMaps, lines: ReadonlyMap<string, number>): boolean {
-  const line = lines.get(keyOf(frame));
-  if (line === undefined || (frame.owner !== 'app' && frame.owner !== 'deps')) return false;
-  const original = maps.original({ url: frame.url, line, column: 1 });
-  try {
-    const path = original.url.startsWith('file://') ? fileURLToPath(original.url) : original.url;
-    return regExpCall.test(readFileSync(path, 'utf8').split('\n')[original.line - 1] ?? '');
-  } catch {
-    return false;
   }
 }
 

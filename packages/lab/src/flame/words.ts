@@ -1,7 +1,8 @@
 import { fixed, percent, plural, seconds } from '../report/format.ts';
 import { stealText } from '../report/words.ts';
-import { mainTier } from '../profile/functions.ts';
+import { hotShare, mainTier } from '../profile/functions.ts';
 import { type ProfiledThread, profiledText, threadsText } from '../profile/profiled-thread.ts';
+import { sourceOfRegExp } from '../profile/reg-exp-names.ts';
 import { tierMarks } from '../profile/tiers.ts';
 import type { FlameFunction, FlameLoad, FlameResult } from './result.ts';
 
@@ -83,11 +84,41 @@ export function hottest(result: FlameResult, count: number): FlameFunction[] {
     .slice(0, count);
 }
 
-/** Names the functions whose own time may be a regular expression's; undefined if there are none. */
+const maxExpressions = 5;
+const maxSource = 80;
+
+/** Names the regular expressions with the time and the functions that run them; undefined if there are none. */
 export function regExpText(result: FlameResult): string | undefined {
+  const sentences = expressionsOf(result);
+  if (sentences.length > 0) return sentences.join(' ');
   const names = result.functions.flatMap((each) => (each.runsRegExp ? [each.name] : []));
   if (names.length === 0) return undefined;
-  return `The own time of ${names.join(', ')} includes a regular expression, on the line with most of it: redline doctor names expressions.`;
+  return `The own time of ${names.join(', ')} includes a regular expression, on the line with most of it.`;
+}
+
+function expressionsOf(result: FlameResult): string[] {
+  const { functions, samples } = result;
+  return hottest(result, Number.POSITIVE_INFINITY)
+    .filter(({ self, name }) => self >= samples * hotShare && sourceOfRegExp(name) !== undefined)
+    .slice(0, maxExpressions)
+    .map((each) => {
+      const source = sourceOfRegExp(each.name)!;
+      const shown = source.length > maxSource ? `${source.slice(0, maxSource)}…` : source;
+      const callers = callersOf(functions.indexOf(each), result);
+      const by = callers.length === 0 ? '' : `, run by ${callers.join(', ')}`;
+      return `The regular expression /${shown}/ has ${percent(each.self / samples)} of the time${by}.`;
+    });
+}
+
+/** Returns the names of the functions right above one in the tree. */
+function callersOf(index: number, { tree, functions }: FlameResult): string[] {
+  const path: number[] = [];
+  const callers = new Set<string>();
+  for (const [depth, at] of tree) {
+    path[depth] = at;
+    if (at === index && depth > 0) callers.add(functions[path[depth - 1]!]!.name);
+  }
+  return [...callers];
 }
 
 export function unoptimised(result: FlameResult): FlameFunction[] {

@@ -19,6 +19,7 @@ import {
 import { inspectNode, type NodeFacts, withNodeFlags } from './instrument.ts';
 import { ownerOfUrl } from './owner.ts';
 import type { ProfiledThread } from './profiled-thread.ts';
+import { regExpName } from './reg-exp-names.ts';
 import {
   type LoadFigures,
   type RecordOptions,
@@ -210,6 +211,12 @@ export function parseFrame(line: string): Step | 'loop' | undefined {
     const { name, place } = parseDescription(described!);
     const frame = { name: name || '(anonymous)', ...place, owner: ownerOfUrl(place.url) };
     return { frame, tier: tierOfMark(mark!) };
+  }
+  // The mark of a compiled expression tells the width of the characters it reads.
+  const [, source] = /^RegExp\.[<>] src: '(.*)' flags: '\w*'$/.exec(symbol!) ?? [];
+  if (source !== undefined) {
+    const name = regExpName(source);
+    return { frame: { name, url: '', line: 0, column: 0, owner: 'v8' }, tier: undefined };
   }
   if (
     /^Builtins_(JSEntry|InterpreterEntry|JSRun|CallFunction|Call_|ArgumentsAdaptor)/.test(symbol!)

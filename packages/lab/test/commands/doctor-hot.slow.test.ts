@@ -34,15 +34,28 @@ function shown() {
     [
       'a regular expression, by its source',
       server(
-        "response.end(String(checkName('a'.repeat(14) + '!')));",
-        `function checkName(name) {
-  const text = String(name);
-  return /^(\\w+\\s?)*$/.test(text);
+        'response.end(String(checkName()));',
+        `const name = 'a'.repeat(14) + '!';
+function checkName() {
+  return /^(\\w+\\s?)*$/.test(name);
 }`,
       ),
       'hot-function',
       4,
       /in the regular expression \/\^\(\\w\+\\s\?\)\*\$\//,
+    ],
+    [
+      'a regular expression that a text of the request holds',
+      server(
+        "response.end(String(checkName('a'.repeat(14) + request.url)));",
+        `function checkName(name) {
+  const text = String(name);
+  return /^(\\w+\\s?)*$/.test(text);
+}`,
+      ),
+      'super-linear-regexp',
+      4,
+      /exponential time on "A" many times over/,
     ],
     [
       'a copy through JSON',

@@ -96,7 +96,7 @@ describe('redline flame', () => {
     });
   });
 
-  test('has frames for JSON, and does not flag a function that runs a regular expression', async (t) => {
+  test('has frames for JSON and for regular expressions, by their source', async (t) => {
     const workbench = new Workbench(t);
     workbench.write(
       'app.cjs',
@@ -106,25 +106,38 @@ const pattern = /^(\\w+\\s?)*$/;
 function checkName(name) {
   return pattern.test(name);
 }
+function slug(name) {
+  return name.replace(/^([a-z]+-?)*$/g, '').length + name.split(/^([a-z]+,?)*$/).length;
+}
 http.createServer((request, response) => {
   const copy = JSON.parse(JSON.stringify(config));
-  response.end(String(checkName('a'.repeat(15) + '!') || copy.k1.v));
+  const name = 'a'.repeat(14) + '!';
+  response.end(String(checkName(name) || slug(name) || copy.k1.v));
 }).listen(process.env.PORT, process.env.HOST);
 `,
     );
     workbench.writeConfig({ variants: [{ name: 'app', command: [process.execPath, 'app.cjs'] }] });
     const { code, stdout, stderr } = await workbench.run(['flame', ...short, ...files]);
     assert.equal(code, 0, stderr);
-    const { functions } = JSON.parse(workbench.read('flame.json')) as FlameResult;
+    const result = JSON.parse(workbench.read('flame.json')) as FlameResult;
+    const { functions, tree, samples } = result;
     const named = (name: string): FlameResult['functions'][number] | undefined =>
       functions.find((each) => each.name === name);
     assert.ok(named('JSON.parse')!.self > 0 && named('JSON.stringify')!.self > 0, stdout);
-    assert.deepEqual(
-      [named('checkName')?.runsRegExp, named('checkName')?.unoptimised],
-      [true, undefined],
+    for (const source of ['^(\\w+\\s?)*$', '^([a-z]+-?)*$', '^([a-z]+,?)*$']) {
+      assert.ok((named(`RegExp: ${source}`)?.self ?? 0) > samples * 0.02, `${source}\n${stdout}`);
+    }
+    const check = named('checkName')!;
+    assert.ok(check.self < check.total / 2, stdout);
+    assert.deepEqual([check.runsRegExp, check.unoptimised], [undefined, undefined]);
+    // The samples of an expression are those its function had before.
+    const own = tree.reduce((sum, [, , , self]) => sum + self, 0);
+    assert.equal(own, samples);
+    assert.match(
+      stdout.replaceAll(/\s+/g, ' '),
+      /The regular expression \/\^\(\\w\+\\s\?\)\*\$\/ has [\d.]+ % of the time, run by checkName\./,
     );
-    assert.match(stdout, /own time of checkName includes a regular\s+expression/);
-    assert.doesNotMatch(stdout, /hot and not optimised: .*checkName/);
+    assert.match(workbench.read('flame.html'), /was started again and profiled for 1.*expressions/);
   });
 
   test('holds two runs against each other', async (t) => {

@@ -10,10 +10,11 @@ import { SourceFile } from '../../src/doctor/syntax/source-file.ts';
 import { dataClean, dataMistakes } from './data-mistakes.ts';
 import { cleanRespelled, respelled } from './other-spellings.ts';
 import { clean, planted, type SmallApp } from './small-apps.ts';
+import { cleanRegexps, slowRegexps } from './slow-regexps.ts';
 import { thirdClean, thirdSpellings } from './third-spellings.ts';
 
-const mistakes = { ...planted, ...respelled, ...thirdSpellings, ...dataMistakes };
-const good = { ...clean, ...cleanRespelled, ...thirdClean, ...dataClean };
+const mistakes = { ...planted, ...respelled, ...thirdSpellings, ...dataMistakes, ...slowRegexps };
+const good = { ...clean, ...cleanRespelled, ...thirdClean, ...dataClean, ...cleanRegexps };
 
 function examined(t: TestContext, { files, start }: SmallApp): Examined[] {
   const folder = mkdtempSync(join(tmpdir(), 'redline-doctor-'));

@@ -41,3 +41,11 @@ test('native code is told apart from the way into JavaScript and from the event 
   assert.equal(seen(` 16 Builtins_JSEntry ${node}`), undefined);
   assert.equal(seen(` 16 uv_run ${node}`), 'loop');
 });
+
+test('a regular expression is named by its source, as in a profile of V8', () => {
+  assert.deepEqual(seen(" 7fc9 RegExp.< src: '^(a|b) (c)$' flags: 'i' (/tmp/perf-1.map)"), [
+    'RegExp: ^(a|b) (c)$',
+    'v8',
+    undefined,
+  ]);
+});

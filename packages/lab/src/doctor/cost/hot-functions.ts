@@ -5,6 +5,7 @@ import { keyOf } from '../../profile/functions.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import { percent } from '../../report/format.ts';
 import type { SeenCall } from './blocked.ts';
+import { mainBuiltin } from './main-builtin.ts';
 import { pathOf } from './observed-functions.ts';
 
 /** A function of the app and the builtins it runs, without other functions it calls. */
@@ -17,9 +18,6 @@ interface Hot {
 
 /** Below this share a function is one of many, and does not dominate the time. */
 const minShare = 0.15;
-/** A builtin with at least this share of a function's time is its cause. */
-const mainShare = 0.4;
-const maxPattern = 80;
 const maxExcerpt = 160;
 /** Max length searched: the profile does not contain a function's end. */
 const maxFunctionLines = 100;
@@ -101,24 +99,13 @@ function findingOf(hot: Hot, place: HotPlace, tree: CallTree): SeenCall {
   };
 }
 
-function mainBuiltin(builtins: Hot['builtins']): [name: string, samples: number] {
-  return [...builtins].toSorted(([, a], [, b]) => b - a)[0] ?? ['', 0];
-}
-
-function patternOf(builtin: string): string | undefined {
-  return builtin.startsWith('RegExp: ') ? builtin.slice('RegExp: '.length) : undefined;
-}
-
 /** Describes the main cost, as far as a frame or the line shows it, and the usual remedy. */
 function causeOf({ builtins, samples }: Hot, line: string): { cause: string; how: string } {
-  const [name, own] = mainBuiltin(builtins);
-  const isMain = own >= samples * mainShare;
-  const pattern = patternOf(name);
-  if (isMain && pattern !== undefined) {
-    const shown = pattern.length > maxPattern ? `${pattern.slice(0, maxPattern)}…` : pattern;
+  const main = mainBuiltin(builtins, samples);
+  if (main?.source !== undefined) {
     return {
-      cause: `, ${percent(own / samples)} of it in the regular expression /${shown}/`,
-      how: /[+*}][^()]*\)[+*{]/.test(pattern)
+      cause: `, ${main.text}`,
+      how: /[+*}][^()]*\)[+*{]/.test(main.source)
         ? 'Write the expression without a repetition inside of a repetition, which tries exponentially many ways, and limit the length of what it reads.'
         : 'Test something cheaper before it, such as a length or a prefix, or read the text by hand.',
     };
@@ -135,14 +122,14 @@ function causeOf({ builtins, samples }: Hot, line: string): { cause: string; how
       how: 'Make the expression once, outside of the function.',
     };
   }
-  if (/\.sort\(|\.toSorted\(/.test(line) || (isMain && name === 'sort')) {
+  if (/\.sort\(|\.toSorted\(/.test(line) || main?.name === 'sort') {
     return {
       cause: ', on a line that sorts',
       how: 'Keep the list sorted, or sort only what is sent.',
     };
   }
   return {
-    cause: isMain ? `, ${percent(own / samples)} of it in ${name}` : '',
+    cause: main === undefined ? '' : `, ${main.text}`,
     how: 'Do less in it: fewer items, once for several requests, or not on the path of a request. redline flame shows what is below it, redline advise which lines would gain.',
   };
 }
@@ -177,7 +164,7 @@ function lineOfPattern(
 const byLocale = /\bIntl\.|\.toLocale(?:|Date|Time|Upper|Lower)\w*\(|\.localeCompare\(/;
 
 function placeOf(
-  { frame, builtins }: Hot,
+  { frame, builtins, samples }: Hot,
   { maps, folder, lines }: HotOptions,
 ): HotPlace | undefined {
   const hottest = lines.get(keyOf(frame));
@@ -191,7 +178,7 @@ function placeOf(
   try {
     const all = readFileSync(path, 'utf8').split('\n');
     const ticked = isInside ? causingLine(all, place.line) : undefined;
-    const line = ticked ?? lineOfPattern(all, place.line, patternOf(mainBuiltin(builtins)[0]));
+    const line = ticked ?? lineOfPattern(all, place.line, mainBuiltin(builtins, samples)?.source);
     const text = all[line - 1];
     if (text === undefined) return undefined;
     const column =

@@ -7,6 +7,7 @@ import { at, type Node } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { SeenCall } from './blocked.ts';
 import type { HotPlace } from './hot-functions.ts';
+import { mainBuiltin } from './main-builtin.ts';
 import { type ObservedFunctions, pathOf } from './observed-functions.ts';
 
 /** A package and the builtins it runs, without the functions of Node it calls. */
@@ -15,6 +16,8 @@ interface Hot {
   samples: number;
   /** Nearest callers in the app, by the key of the frame. */
   callers: Map<string, { frame: Frame; samples: number }>;
+  /** Samples in builtins at the top of the stack, by name. */
+  builtins: Map<string, number>;
 }
 
 /** Above the share of a framework that serves small responses. */
@@ -43,6 +46,8 @@ export function hotPackages(tree: CallTree, app: App, functions: ObservedFunctio
         main !== undefined && main.samples >= hot.samples * mainShare ? main.frame : undefined;
       const place = callPlace(hot.name, caller, functions) ?? importPlace(hot.name, app);
       if (place === undefined) return [];
+      const builtin = mainBuiltin(hot.builtins, hot.samples);
+      const within = builtin === undefined ? '' : `, ${builtin.text}`;
       const by = caller === undefined ? '' : `, called by ${nameOf(caller)}`;
       return [
         {
@@ -53,7 +58,7 @@ export function hotPackages(tree: CallTree, app: App, functions: ObservedFunctio
             title: 'the package with the time',
             ...place,
             sure: 'certain' as const,
-            why: `${hot.name} has ${percent(hot.samples / tree.samples)} of the time in which the thread was busy, the builtins it runs included${by}.`,
+            why: `${hot.name} has ${percent(hot.samples / tree.samples)} of the time in which the thread was busy, the builtins it runs included${within}${by}.`,
             how: remedies[hot.name] ?? remedy,
             diff: '',
             isOnMeasuredPath: true,
@@ -73,6 +78,8 @@ function collect(tree: CallTree): Map<string, Hot> {
     const nearest = frame.owner === 'app' ? frame : caller;
     if (hot !== undefined && self > 0) {
       hot.samples += self;
+      if (frame.url === '')
+        hot.builtins.set(frame.name, (hot.builtins.get(frame.name) ?? 0) + self);
       if (nearest !== undefined) {
         const known = hot.callers.get(keyOf(nearest)) ?? { frame: nearest, samples: 0 };
         known.samples += self;
@@ -88,7 +95,7 @@ function collect(tree: CallTree): Map<string, Hot> {
 function hotOf(found: Map<string, Hot>, frame: Frame): Hot | undefined {
   const name = packageOf(pathOf(frame.url))?.name;
   if (name === undefined) return undefined;
-  const known = found.get(name) ?? { name, samples: 0, callers: new Map() };
+  const known = found.get(name) ?? { name, samples: 0, callers: new Map(), builtins: new Map() };
   found.set(name, known);
   return known;
 }

@@ -96,11 +96,11 @@ export function withCosts(
     ...hotFunctions(tree, { maps, folder: app.folder, lines, isExplained }),
     ...hotPackages(tree, app, functions),
   ].map(toCandidate);
-  const hotFindings = hot.map(({ finding }) => finding);
+  const costly = [...hot, ...found].map(({ finding }) => finding);
   const advised = advice.map(toCandidate);
   const ofAdvice = new Set(advised.map(({ finding }) => finding));
   const weightOf = (finding: Finding): number =>
-    ofAdvice.has(finding) ? weightOfAdvice(finding, hotFindings) : ownWeight(finding);
+    ofAdvice.has(finding) ? weightOfAdvice(finding, costly) : ownWeight(finding);
   const candidates = [...hot, ...found, ...seen, ...advised].toSorted((a, b) =>
     byWeight(a.finding, b.finding, weightOf),
   );
@@ -170,9 +170,11 @@ function ownWeight({ cost }: Finding): number {
   return cost?.microsPerRequest ?? 0;
 }
 
-/** Sorts advice on a line of a hot function after the finding on that function, which has the same time. */
-function weightOfAdvice(finding: Finding, hot: readonly Finding[]): number {
+/** Sorts advice, whose time is that of its function, after a finding on the same line that has a cost. */
+function weightOfAdvice(finding: Finding, costly: readonly Finding[]): number {
   const own = ownWeight(finding);
-  const around = hot.find((one) => one.file === finding.file && one.line === finding.line);
+  const around = costly.find(
+    ({ file, line, cost }) => file === finding.file && line === finding.line && cost !== undefined,
+  );
   return Math.min(own, around?.cost?.microsPerRequest ?? own);
 }

@@ -8,6 +8,7 @@ export interface CallPlace {
   name: string;
   /** Path relative to the folder of the app, with the line: `src/orders.js:12`. */
   place: string;
+  column: number;
 }
 
 /** Returns the functions of the app's source for frames of its code; those of bundled packages are left out. */
@@ -16,7 +17,11 @@ export function placesOf(
   { maps, folder }: { maps: SourceMaps; folder: string },
 ): CallPlace[] {
   return frames.flatMap(({ name, file, line, column }) => {
-    const { url, line: originalLine } = maps.original({
+    const {
+      url,
+      line: originalLine,
+      column: originalColumn,
+    } = maps.original({
       url: pathToFileURL(file).href,
       line,
       column,
@@ -25,6 +30,6 @@ export function placesOf(
     if (/[\\/]node_modules[\\/]/.test(path)) return [];
     const inFolder = relative(folder, path);
     const shown = inFolder.startsWith('..') ? path.split(/[\\/]/).slice(-2).join('/') : inFolder;
-    return [{ name, place: `${shown}:${originalLine}` }];
+    return [{ name, place: `${shown}:${originalLine}`, column: originalColumn }];
   });
 }

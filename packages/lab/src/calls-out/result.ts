@@ -9,11 +9,11 @@ export type CallOrder = 'one' | 'one after another' | 'together' | 'mixed';
 export interface CallTimes {
   /** Part of it in which the event loop was idle. */
   waitMs: Interval;
-  /** The rest: CPU of the driver and of the app meanwhile. */
+  /** CPU of its thread meanwhile, of the driver and of the app. */
   cpuMs: Interval;
 }
 
-/** What the requests called, sent one after the other. Figures are medians of a request. */
+/** Calls of requests that were sent one after the other. Figures are medians of a request. */
 export interface CallsSummary extends CallTimes {
   /** Number of requests watched. */
   requests: number;
@@ -58,7 +58,7 @@ export interface CallGroup extends CallTimes {
   explained?: Explained;
 }
 
-/** What the database says of a statement. */
+/** The plan of a statement, in the words of its database. */
 export interface Explained {
   /** `Seq Scan on orders, no index on user_id`; the reason if it could not be explained. */
   text: string;

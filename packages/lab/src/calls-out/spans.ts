@@ -1,9 +1,9 @@
 import type { CallOut } from './preload/protocol.ts';
 import type { CallOrder } from './result.ts';
 
-type Span = Pick<CallOut, 'fromMs' | 'toMs' | 'fromIdleMs' | 'toIdleMs'>;
+type Span = Pick<CallOut, 'fromMs' | 'toMs' | 'fromIdleMs' | 'toIdleMs' | 'fromCpuMs' | 'toCpuMs'>;
 
-/** Returns how long at least one of the calls was open, and for how much of it the event loop was idle. */
+/** Returns the idle time of the event loop and the CPU of the thread while at least one of the calls was open. */
 export function timeOpen(spans: readonly Span[]): { waitMs: number; cpuMs: number } {
   const merged: Span[] = [];
   for (const span of inOrder(spans)) {
@@ -12,14 +12,15 @@ export function timeOpen(spans: readonly Span[]): { waitMs: number; cpuMs: numbe
     else if (span.toMs > last.toMs) {
       last.toMs = span.toMs;
       last.toIdleMs = span.toIdleMs;
+      last.toCpuMs = span.toCpuMs;
     }
   }
-  let [waitMs, ms] = [0, 0];
-  for (const { fromMs, toMs, fromIdleMs, toIdleMs } of merged) {
+  let [waitMs, cpuMs] = [0, 0];
+  for (const { fromIdleMs, toIdleMs, fromCpuMs, toCpuMs } of merged) {
     waitMs += Math.max(0, toIdleMs - fromIdleMs);
-    ms += toMs - fromMs;
+    cpuMs += Math.max(0, toCpuMs - fromCpuMs);
   }
-  return { waitMs, cpuMs: Math.max(0, ms - waitMs) };
+  return { waitMs, cpuMs };
 }
 
 export function orderOf(spans: readonly Span[]): CallOrder {

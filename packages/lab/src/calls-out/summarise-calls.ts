@@ -81,10 +81,14 @@ function keyOfCaller(placed: PlacedCall, callerOf: CallsContext['callerOf']): st
   return JSON.stringify(cut === undefined ? [name, fileOf(place)] : cut);
 }
 
-/** Two calls of one function are at two lines of one file. A function without a name goes by its place. */
-function ownCaller({ places: [first] }: PlacedCall): Caller {
-  if (first === undefined) return { name: 'outside of the code of the app', place: '' };
-  return { name: first.name === '' ? first.place : first.name, place: first.place };
+/** A function without a name, such as one given to `map`, goes by the one around it, or by its place. */
+function ownCaller({ places }: PlacedCall): Caller {
+  const [first] = places;
+  if (first === undefined) return { name: 'a function not on the stack', place: '' };
+  const around = places.find(
+    ({ name, place }) => name !== '' && fileOf(place) === fileOf(first.place),
+  );
+  return { name: around?.name ?? first.place, place: first.place };
 }
 
 function fileOf(place: string): string {

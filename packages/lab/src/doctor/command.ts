@@ -163,6 +163,7 @@ async function ofRunningApp(
     lines,
     microsPerSample,
     maps,
+    calls: measured.calls,
     advice: advice.found,
   });
   const proved = proves ? await prove(candidates, target, taken, { options, context }) : undefined;

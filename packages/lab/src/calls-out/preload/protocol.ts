@@ -1,4 +1,4 @@
-/** What an app calls and a response may wait for. */
+/** A system that an app calls, and a response may wait for. */
 export type CallSystem = 'PostgreSQL' | 'MySQL' | 'SQLite' | 'MongoDB' | 'Redis' | 'HTTP';
 
 /** A function of the app on the stack of a call. Line and column count from 1. */
@@ -27,6 +27,9 @@ export interface CallOut {
   /** Idle time of the event loop so far, at both ends. */
   fromIdleMs: number;
   toIdleMs: number;
+  /** CPU of the thread so far, at both ends; where Node has no such clock, the time in which its loop was not idle. */
+  fromCpuMs: number;
+  toCpuMs: number;
   hasFailed?: true;
   /** Set if the response was sent before the call had ended: the response did not wait for the rest of it. */
   isOpen?: true;
@@ -37,9 +40,8 @@ export interface RequestCalls {
   calls: CallOut[];
   /** Calls beyond the limit, which are counted and not described. */
   more: number;
-  /** Time from the arrival of the request to the end of its response, and the part of it in which the event loop was idle. */
+  /** Time from the arrival of the request to the end of its response. */
   ms: number;
-  idleMs: number;
 }
 
 /** Environment variable with the path of the socket where the preload reports. */

@@ -1,7 +1,7 @@
-import { performance } from 'node:perf_hooks';
 import { appFrames } from './app-frames.ts';
-import type { CallOut, CallSystem, RequestCalls } from './protocol.ts';
-import { loopIdleMs, RequestWatch, type WatchedRequest } from './request-watch.ts';
+import { since } from './clocks.ts';
+import type { CallFrame, CallOut, CallSystem, RequestCalls } from './protocol.ts';
+import { closeAt, RequestWatch, type WatchedRequest } from './request-watch.ts';
 import { keyOfValues, typesOf } from './values.ts';
 
 /** The global through which patched drivers find their wrappers: it must exist before any of them runs. */
@@ -34,6 +34,8 @@ export class CallRecorder {
   isOn = false;
   /** Returns the stage that the current request has reached. */
   stage: (() => number | undefined) | undefined;
+  /** Sources of calls besides wrapped drivers. */
+  readonly sources: { start(): void; stop(): void }[] = [];
   readonly #watch = new RequestWatch();
   readonly #values = new Map<string, Map<string, number>>();
 
@@ -41,6 +43,7 @@ export class CallRecorder {
     if (this.isOn) return;
     this.isOn = true;
     this.#watch.start();
+    for (const source of this.sources) source.start();
   }
 
   /** Returns the requests that were answered since the last time. */
@@ -51,6 +54,7 @@ export class CallRecorder {
   stop(): void {
     this.isOn = false;
     this.#watch.stop();
+    for (const source of this.sources) source.stop();
     this.#values.clear();
   }
 
@@ -71,6 +75,13 @@ export class CallRecorder {
     if (begun === undefined) return invoke(undefined);
     const { request, state, open } = begun;
     return this.#watch.run(request, state, () => invoke(open));
+  }
+
+  /** Runs a function whose calls begin in a later turn as calls of the functions that are on the stack now. */
+  calledHere<Result>(fn: () => Result): Result {
+    const request = this.#watch.current();
+    if (request === undefined) return fn();
+    return this.#watch.run(request, undefined, fn, framesOrNone());
   }
 
   #begin(
@@ -99,8 +110,7 @@ export class CallRecorder {
       if (!state.isOpen) return;
       state.isOpen = false;
       if (call.isOpen) return;
-      call.toMs = performance.now() - request.startedAt;
-      call.toIdleMs = loopIdleMs() - request.idleAtStart;
+      closeAt(call, since(request.start));
       if (error !== undefined && error !== null) call.hasFailed = true;
     };
     const watch = this.#watch;
@@ -116,17 +126,24 @@ export class CallRecorder {
 
   #callOf({ system, text, written, values }: CallFacts, request: WatchedRequest): CallOut {
     const stage = this.stage?.();
+    const number = this.#numberOf(text, [written, values]);
+    const own = appFrames();
+    const frames = own.length > 0 ? own : this.#watch.frames();
+    // The last thing before the call: what describing it takes does not count.
+    const from = since(request.start);
     return {
       system,
       text,
-      values: this.#numberOf(text, [written, values]),
+      values: number,
       types: typesOf(values),
-      frames: appFrames(),
+      frames,
       ...(stage === undefined ? {} : { stage }),
-      fromMs: performance.now() - request.startedAt,
-      fromIdleMs: loopIdleMs() - request.idleAtStart,
+      fromMs: from.ms,
+      fromIdleMs: from.idleMs,
+      fromCpuMs: from.cpuMs,
       toMs: Number.NaN,
       toIdleMs: Number.NaN,
+      toCpuMs: Number.NaN,
     };
   }
 
@@ -137,5 +154,13 @@ export class CallRecorder {
     const number = known.get(key) ?? known.size;
     known.set(key, number);
     return number;
+  }
+}
+
+function framesOrNone(): CallFrame[] {
+  try {
+    return appFrames();
+  } catch {
+    return [];
   }
 }

@@ -1,12 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { performance } from 'node:perf_hooks';
-import type { CallOut, RequestCalls } from './protocol.ts';
+import { type Clocks, readClocks, since } from './clocks.ts';
+import type { CallFrame, CallOut, RequestCalls } from './protocol.ts';
 
 /** A request of the server, on its way or answered. */
 export interface WatchedRequest extends RequestCalls {
-  startedAt: number;
-  idleAtStart: number;
+  /** Clocks at its arrival. */
+  start: Clocks;
   isAnswered: boolean;
 }
 
@@ -14,6 +14,8 @@ export interface WatchedRequest extends RequestCalls {
 interface Context {
   request: WatchedRequest;
   within: { isOpen: boolean } | undefined;
+  /** Functions of the app that have asked for what runs now. */
+  frames: CallFrame[];
 }
 
 const started = 'http.server.request.start';
@@ -50,29 +52,32 @@ export class RequestWatch {
     request: WatchedRequest,
     within: { isOpen: boolean } | undefined,
     fn: () => Result,
+    frames: CallFrame[] = [],
   ): Result {
-    return this.#storage.run({ request, within }, fn);
+    return this.#storage.run({ request, within, frames }, fn);
+  }
+
+  frames(): CallFrame[] {
+    return this.#storage.getStore()?.frames ?? [];
   }
 
   take(): RequestCalls[] {
     const taken = this.#answered;
     this.#answered = [];
-    return taken.map(({ calls, more, ms, idleMs }) => ({ calls, more, ms, idleMs }));
+    return taken.map(({ calls, more, ms }) => ({ calls, more, ms }));
   }
 
   readonly #begin = (message: unknown): void => {
     const { request } = message as { request: object };
     const watched: WatchedRequest = {
-      startedAt: performance.now(),
-      idleAtStart: loopIdleMs(),
+      start: readClocks(),
       calls: [],
       more: 0,
       ms: 0,
-      idleMs: 0,
       isAnswered: false,
     };
     this.#byRequest.set(request, watched);
-    this.#storage.enterWith({ request: watched, within: undefined });
+    this.#storage.enterWith({ request: watched, within: undefined, frames: [] });
   };
 
   readonly #end = (message: unknown): void => {
@@ -80,21 +85,19 @@ export class RequestWatch {
     const watched = this.#byRequest.get(request);
     if (watched === undefined || watched.isAnswered) return;
     watched.isAnswered = true;
-    watched.ms = performance.now() - watched.startedAt;
-    watched.idleMs = loopIdleMs() - watched.idleAtStart;
-    for (const call of watched.calls) closeAt(call, watched);
+    const end = since(watched.start);
+    watched.ms = end.ms;
+    for (const call of watched.calls) {
+      if (!Number.isNaN(call.toMs)) continue;
+      closeAt(call, end);
+      call.isOpen = true;
+    }
     this.#answered.push(watched);
   };
 }
 
-/** Returns the time for which the event loop has waited since the start of the process. */
-export function loopIdleMs(): number {
-  return performance.eventLoopUtilization().idle;
-}
-
-function closeAt(call: CallOut, { ms, idleMs }: WatchedRequest): void {
-  if (!Number.isNaN(call.toMs)) return;
+export function closeAt(call: CallOut, { ms, idleMs, cpuMs }: Clocks): void {
   call.toMs = ms;
   call.toIdleMs = idleMs;
-  call.isOpen = true;
+  call.toCpuMs = cpuMs;
 }

@@ -74,7 +74,9 @@ export function repetitionText({ count, distinct, system, text }: CallGroup): st
   if (count < 2) return '';
   if (system === 'Redis')
     return `the same command with ${distinct === 1 ? 'the same' : 'other'} arguments`;
-  if (system === 'HTTP') return `the same request${distinct === 1 ? '' : ' with another path'}`;
+  if (system === 'HTTP' && distinct > 1)
+    return /^(GET|HEAD) /.test(text) ? 'the same with another path' : 'to one path';
+  if (system === 'HTTP') return 'the same request';
   const column = distinct > 1 ? onlyColumn(text) : undefined;
   if (distinct === 1) return 'the same statement with the same values';
   return `the same statement with ${column === undefined ? 'other values' : `another ${column}`}`;
@@ -103,7 +105,7 @@ export function msText(ms: number): string {
 }
 
 /** Shorter waits are the event loop's own overhead. */
-const leastWaitMs = 0.02;
+export const leastWaitMs = 0.02;
 
 function figureTexts(count: string, order: CallOrder, { waitMs, cpuMs }: CallTimes): string {
   const wait =

@@ -13,7 +13,8 @@ export function callsBlock(calls: CallsSummary | undefined, width: number): stri
   const inner = width - indent.length;
   const others = calls.callers.length - maxCallers;
   return [
-    ...wrap(`CALLS    ${summaryText(calls)}`, width, indent),
+    'CALLS    of one request, and what it waits for',
+    ...wrap(summaryText(calls), inner).map((line) => indent + line),
     ...calls.callers
       .slice(0, maxCallers)
       .flatMap((caller) => [

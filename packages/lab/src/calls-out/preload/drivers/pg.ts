@@ -7,7 +7,7 @@ interface Config {
   values?: unknown;
   submit?: unknown;
   callback?: unknown;
-  /** Of a query stream. */
+  /** Set by a query stream. */
   cursor?: Config;
 }
 

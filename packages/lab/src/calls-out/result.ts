@@ -43,8 +43,6 @@ export interface CallGroup extends CallTimes {
   system: CallSystem;
   /** Without literals. */
   text: string;
-  /** Types of its values, one letter each. */
-  types: string;
   /** Function of the app that calls, and those that call it in turn. Empty if none was on the stack. */
   places: CallPlace[];
   count: number;

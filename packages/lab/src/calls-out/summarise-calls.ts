@@ -119,7 +119,6 @@ function groupOf(calls: readonly PlacedCall[], requests: number): CallGroup {
   return {
     system: call.system,
     text: call.text,
-    types: call.types,
     places,
     ...figuresOf(calls),
     distinct: Math.round(median(distinct)),

@@ -16,8 +16,6 @@ export interface CallOut {
   text: string;
   /** Number of its values among those of all calls with this text: the same values have the same number. */
   values: number;
-  /** Types of its values, in their order: `n` number, `s` string, `d` date, `b` boolean, `x` any other. */
-  types: string;
   /** The nearest function first; empty if the call has none on its stack. */
   frames: CallFrame[];
   /** Number of the stage that the request had reached. Absent without stages. */

@@ -2,7 +2,7 @@ import { appFrames } from './app-frames.ts';
 import { since } from './clocks.ts';
 import type { CallFrame, CallOut, CallSystem, RequestCalls } from './protocol.ts';
 import { closeAt, RequestWatch, type WatchedRequest } from './request-watch.ts';
-import { keyOfValues, typesOf } from './values.ts';
+import { keyOfValues } from './values.ts';
 
 /** The global through which patched drivers find their wrappers: it must exist before any of them runs. */
 export const callsGlobal = '__redlineCalls';
@@ -135,7 +135,6 @@ export class CallRecorder {
       system,
       text,
       values: number,
-      types: typesOf(values),
       frames,
       ...(stage === undefined ? {} : { stage }),
       fromMs: from.ms,

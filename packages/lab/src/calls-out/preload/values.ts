@@ -8,19 +8,6 @@ export function keyOfValues(values: unknown): string {
   return createHash('sha1').update(serialised(values)).digest('base64');
 }
 
-/** Returns the types of values, one letter each. */
-export function typesOf(values: unknown): string {
-  const list = Array.isArray(values) ? (values as unknown[]) : [];
-  return list.slice(0, 64).map(typeOf).join('');
-}
-
-function typeOf(value: unknown): string {
-  if (typeof value === 'number' || typeof value === 'bigint') return 'n';
-  if (typeof value === 'string') return 's';
-  if (typeof value === 'boolean') return 'b';
-  return value instanceof Date ? 'd' : 'x';
-}
-
 function serialised(values: unknown): string {
   try {
     const text = JSON.stringify(values, (_key, value: unknown) =>

@@ -72,7 +72,7 @@ function* observedIn(calls: CallsSummary): Generator<Observed> {
 
 function repeatedCall(group: CallGroup): Observed | undefined {
   const what = { group, times: group, count: group.count };
-  const why = `${ofGroup(group)}: ${group.text}`;
+  const why = ofGroup(group);
   if (group.distinct === 1) {
     return {
       rule: 'same-call-again',
@@ -142,7 +142,7 @@ function* longCall(group: CallGroup, { ms }: CallsSummary): Generator<Observed> 
         ? 'Look at its plan: --database URL adds it. Keep the result if it changes seldom.'
         : 'Make it shorter, or keep the result if it changes seldom.',
     sure: 'hint',
-    why: `${ofGroup(group)}: ${group.text}`,
+    why: ofGroup(group),
     group,
     times: group,
     count: 1,
@@ -153,7 +153,7 @@ function ofGroup(group: CallGroup): string {
   const plan = group.explained === undefined ? '' : `; ${group.explained.text}`;
   const place = placeText(group);
   const text = callerText({ ...group, name: '', place: '', groups: [group] });
-  return `${place === '' ? '' : `${place}: `}${text}${plan}`;
+  return `${place === '' ? '' : `${place}: `}${text}: ${group.text}${plan}`;
 }
 
 function isSame({ rule, file, line }: Finding, { sameAs, group }: Observed): boolean {

@@ -23,6 +23,8 @@ export interface Proof {
   cpu?: Interval;
   /** Requests per second with it divided by without. */
   rps?: Interval;
+  /** Set if a response waits for most of its time: how long it takes under this load, in milliseconds. */
+  responseMs?: { before: number; after: number };
   /** Reason for the failure. */
   why?: string;
 }

@@ -1,3 +1,4 @@
+// cspell:ignore pkey
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startMariadb, startPostgres } from '@redline/services';

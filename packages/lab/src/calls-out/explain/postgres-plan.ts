@@ -1,3 +1,4 @@
+// cspell:ignore reltuples attname attrelid indrelid attnum indkey
 import type { Explained } from '../result.ts';
 import type { Database } from './database.ts';
 import { comparedColumns, scanText } from './plan-words.ts';

@@ -44,10 +44,13 @@ export function cachedRouteTexts({ measured }: DoctorResult): string[] {
 }
 
 /** Describes the proved gain of a change in one sentence. */
-export function proofText({ word, cpu, rps, why }: Proof): string {
+export function proofText({ word, cpu, rps, responseMs, why }: Proof): string {
   const figures = [
     ...(cpu === undefined ? [] : [`${times(cpu)} less CPU per request`]),
     ...(rps === undefined ? [] : [`${times(rps)} the requests per second`]),
+    ...(responseMs === undefined
+      ? []
+      : [`a response takes ${msText(responseMs.after)} instead of ${msText(responseMs.before)}`]),
   ].join(', ');
   switch (word) {
     case 'gains':

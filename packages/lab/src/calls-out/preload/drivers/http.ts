@@ -74,7 +74,7 @@ function facts(method: string, origin: string, path: string): CallFacts {
   return {
     system: 'HTTP',
     text: `${method} ${origin}${wordPattern(plain)}`,
-    // What is sent is not known here: only requests without a body are compared.
+    // The body is not known here: only requests without one are compared.
     values: /^(GET|HEAD)$/.test(method) ? path : Math.random(),
   };
 }

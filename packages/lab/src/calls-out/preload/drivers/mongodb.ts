@@ -27,7 +27,7 @@ export function wrapMongodb(recorder: CallRecorder): (connection: Wrappable) => 
     );
 }
 
-/** Parts of a command that differ each time, or tell of the connection. */
+/** Leaves out what differs each time, or belongs to the connection. */
 function withoutSession(command: object): object {
   const { lsid: _lsid, $clusterTime: _time, ...rest } = command as Record<string, unknown>;
   return rest;

@@ -14,6 +14,8 @@ export function readClocks(): Clocks {
   const ms = performance.now();
   const idleMs = performance.eventLoopUtilization().idle;
   if (threadClock === undefined) return { ms, idleMs, cpuMs: ms - idleMs };
+  // The kernel adds the current time slice of a thread when it is asked for those of the process.
+  process.cpuUsage();
   const { user, system } = threadClock.call(process);
   return { ms, idleMs, cpuMs: (user + system) / 1_000 };
 }

@@ -11,7 +11,7 @@ export function callsSections(calls: CallsSummary | undefined): Section[] {
       id: 'calls',
       heading: 'Calls',
       body: markup`<p class="lead">${summaryText(calls)} Wait: time with at least one call open and the event loop idle. CPU: of the thread meanwhile, by drivers and by the app.</p><ol>${calls.callers.map(ofCaller)}</ol>`,
-      css: `#calls li{margin:0 0 12px;overflow-wrap:anywhere}#calls ul{margin:4px 0 0}#calls li li{margin:4px 0 0}#calls code{white-space:pre-wrap}#calls small{color:var(--ink2)}
+      css: `#calls li{margin:0 0 12px;overflow-wrap:anywhere}#calls ul{margin:4px 0 0}#calls li li{margin:4px 0 0}#calls code{white-space:normal;overflow-wrap:anywhere}#calls small{color:var(--ink2)}
 `,
     },
   ];

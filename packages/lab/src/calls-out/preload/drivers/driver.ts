@@ -49,9 +49,14 @@ export function callRecorded(
   args: unknown[],
   open: OpenCall,
 ): unknown {
-  const at = args.findLastIndex((each) => typeof each === 'function');
+  const at = args.findLastIndex(isCallback);
   if (at <= 0) return recorded(method.apply(self, args), open);
   return method.apply(self, args.with(at, open.callback(args[at] as Method)));
+}
+
+/** A class among the arguments is no callback: drivers pass one for the form of the result. */
+export function isCallback(value: unknown): boolean {
+  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value));
 }
 
 function isThenable(value: unknown): value is Promise<unknown> {

@@ -1,6 +1,6 @@
 import type { CallFacts, CallRecorder, OpenCall } from '../recorder.ts';
 import { sqlFingerprint } from '../sql-fingerprint.ts';
-import { type Method, type Wrappable, wrapMethod } from './driver.ts';
+import { isCallback, type Method, type Wrappable, wrapMethod } from './driver.ts';
 
 interface Emitter {
   once?(event: string, listener: () => void): unknown;
@@ -30,7 +30,7 @@ export function wrapMysql(recorder: CallRecorder): (owner: Wrappable) => void {
 }
 
 function call(method: Method, owner: unknown, args: unknown[], open: OpenCall): unknown {
-  const at = args.findLastIndex((each) => typeof each === 'function');
+  const at = args.findLastIndex(isCallback);
   if (at > 0) return method.apply(owner, args.with(at, open.callback(args[at] as Method)));
   const command = method.apply(owner, args);
   // Emitted after an error, too.

@@ -48,6 +48,7 @@ const afternoon: [title: string, guides: [name: string, label: string][]][] = [
     [
       ['doctor', 'Doctor: what costs time'],
       ['stairs', 'Stairs: cost of each stage'],
+      ['calls-out', 'Calls: what a request waits for'],
       ['flame', 'Flame: where time goes'],
       ['deopts', 'Deopts: code V8 discards'],
       ['heap', 'Heap: what stays in memory'],

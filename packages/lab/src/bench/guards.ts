@@ -2,6 +2,7 @@ import type { BenchResult } from './result.ts';
 import { isMeasured } from './result.ts';
 import { median } from '../stats/quantile.ts';
 import { holdsOne } from '../stats/verdict.ts';
+import { isWaiting, waitingText } from './waiting-words.ts';
 import type { Observations } from './observations.ts';
 
 /** Below this share the server waited for something else, which then determines its rps. */
@@ -52,6 +53,18 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
     .filter(isMeasured)
     .filter(({ serverBusy }) => serverBusy < busyEnough);
   if (idle.length === 0) return [];
+  const waiting = idle.filter(({ latencyMs, cpuMicrosPerRequest: cpu }) =>
+    isWaiting(latencyMs.p50, cpu),
+  );
+  if (waiting.length === idle.length) {
+    const each = waiting.map(
+      ({ name, latencyMs, cpuMicrosPerRequest: cpu }) =>
+        `a response of ${name} ${waitingText(latencyMs.p50, cpu)}`,
+    );
+    return [
+      `Most of the time is spent waiting: ${each.join(', ')}. A change that saves waits shows in p50 and p99, one that saves work in CPU; rps shows neither in full.`,
+    ];
+  }
   const min = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
     `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(min)} of a core): rps understates its gain. Use CPU per request instead.`,

@@ -27,6 +27,14 @@ export function addHeaders(command: Command): Command {
   );
 }
 
+/** Adds the option of the commands that show what a request calls. */
+export function addDatabase(command: Command): Command {
+  return command.option(
+    '--database <url>',
+    'ask this database for the plans of the slowest queries: EXPLAIN, which runs none of them',
+  );
+}
+
 export function collect(value: string, before: string[] = []): string[] {
   return [...before, value];
 }

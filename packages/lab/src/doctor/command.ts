@@ -3,9 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { applyReplay } from '../access-log/apply-replay.ts';
+import { checkDatabase, explainCalls } from '../calls-out/explain/explain-calls.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseSeconds, parseSecondsOrNone } from '../command/options.ts';
-import { addTarget } from '../command/target-options.ts';
+import { addDatabase, addTarget } from '../command/target-options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
 import { commandText, parseCommand, quotedWord } from '../config/command-line.ts';
 import { LabError } from '../errors.ts';
@@ -33,6 +34,7 @@ interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions, Co
   seconds: number;
   warmup: number;
   prove?: true;
+  database?: string;
 }
 
 export function addDoctorCommand(program: Command, context: CommandContext): void {
@@ -52,7 +54,7 @@ export function addDoctorCommand(program: Command, context: CommandContext): voi
       'with --prove: build a tree with this command; "none" builds nothing',
     )
     .option('--each <n>', 'with --prove: time for each change, in seconds', parseSeconds, 40);
-  addReports(addConsent(command))
+  addReports(addConsent(addDatabase(command)))
     .addHelpText('after', helpText)
     .action((_target: string, _words: string[], options: DoctorOptions, own: Command) =>
       run(own.args, options, context),
@@ -146,9 +148,11 @@ async function ofRunningApp(
       signal,
     });
   }
+  await checkDatabase(options.database, target.app.cwd);
   const read = readApp(target.app.cwd, target.typed);
   const taken = await measure(target, options, signal);
   if (taken === undefined) return undefined;
+  const unexplained = await explainCalls(taken.measured.calls, options.database, target.app.cwd);
   const { tree, lines, measured, microsPerSample } = taken;
   const maps = new SourceMaps();
   const advice = await adviceIn(tree, {
@@ -163,6 +167,7 @@ async function ofRunningApp(
     lines,
     microsPerSample,
     maps,
+    calls: measured.calls,
     advice: advice.found,
   });
   const proved = proves ? await prove(candidates, target, taken, { options, context }) : undefined;
@@ -175,7 +180,13 @@ async function ofRunningApp(
     ...(taken.framework === undefined ? {} : { framework: taken.framework }),
     ...(proved?.together === undefined ? {} : { together: proved.together }),
     ...(proved?.ladder === undefined ? {} : { ladder: proved.ladder }),
-    warnings: [...notes, ...taken.warnings, ...advice.warnings, ...(proved?.warnings ?? [])],
+    warnings: [
+      ...notes,
+      ...taken.warnings,
+      ...unexplained,
+      ...advice.warnings,
+      ...(proved?.warnings ?? []),
+    ],
   };
 }
 
@@ -204,6 +215,12 @@ function refuseIdleOptions(words: readonly string[], options: DoctorOptions): vo
     throw new LabError(
       'ERR_REDLINE_OPTION',
       `${proves} measures changes: give the command that starts the app, redline doctor ${proves} -- node server.js`,
+    );
+  }
+  if (options.database !== undefined && words.length === 0) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      '--database explains what requests query: give the command that starts the app, redline doctor --database URL -- node server.js',
     );
   }
   const idle = (['test', 'build', 'continue'] as const).find((name) => options[name] !== undefined);

@@ -1,4 +1,5 @@
 import type { BenchResult } from '../bench/result.ts';
+import type { CallsSummary } from '../calls-out/result.ts';
 import type { Interval } from '../figures.ts';
 import type { ProfiledThread } from '../profile/profiled-thread.ts';
 import type { TryVerdict } from '../try/result.ts';
@@ -22,8 +23,26 @@ export interface Proof {
   cpu?: Interval;
   /** Requests per second with it divided by without. */
   rps?: Interval;
+  /** Set if a response waits for most of its time: how long it takes under this load, in milliseconds. */
+  responseMs?: { before: number; after: number };
   /** Reason for the failure. */
   why?: string;
+}
+
+/** Calls that the requests were seen to wait for, sent one after the other. */
+export interface Waits {
+  /** Time of a request in which they are open and the event loop is idle, in milliseconds. */
+  ms: number;
+  /** CPU of the thread while they are open. */
+  cpuMs: number;
+  /** Share of the time of a request. */
+  share: number;
+  /** Number of calls of a request. */
+  calls: number;
+  /** Without literals. */
+  statement: string;
+  /** Its plan. Set with `--database`. */
+  explained?: string;
 }
 
 export interface Finding {
@@ -43,6 +62,8 @@ export interface Finding {
   diff: string;
   /** Absent if it was not measured, or was never sampled. */
   cost?: Cost;
+  /** Absent if it is no finding of calls, or they were not seen. */
+  waits?: Waits;
   /** True if the requests of the measurement ran through it. Absent if nothing was measured, or no profile can show it. */
   isOnMeasuredPath?: boolean;
   /** Set with `--prove`, for findings with a diff. */
@@ -68,6 +89,8 @@ export interface Measured {
   responseBytes: number;
   samples: number;
   node: string;
+  /** Calls of the requests. Absent if they call nothing that Redline knows. */
+  calls?: CallsSummary;
   /**
    * Parts of the request, besides the URL, on which the responses of each cached route depend, as far as the requests showed it:
    * `the header tenant-id`, `the address of the client`. Absent if @redline/response-cache is not loaded.

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { watchVariant } from '../calls-out/watch-variant.ts';
 import { compareProfiles } from './change.ts';
 import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from './change-report.ts';
 import { changeMarkdown, flameMarkdown } from './flame-markdown.ts';
@@ -28,7 +29,7 @@ import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, type Chosen, chooseVariant } from '../command/choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from '../command/options.ts';
 import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
-import { invocation } from '../secrets.ts';
+import { invocation, withoutSecrets } from '../secrets.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
 
@@ -63,6 +64,7 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   const notes = await applyReplay([plan], options, context.signal);
   const { result, profile } = await profileVariant(plan, variant, options, context);
   result.warnings.push(...notes);
+  await addCalls(result, { plan, variant }, context);
   const stem = `${result.scenario}-flame-${result.runId}`;
   await writeFiles(
     {
@@ -75,6 +77,25 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
     options,
     (terminal) => renderFlameTerminal(result, terminal),
   );
+}
+
+/** Adds what the requests call, as Node 22 and newer show it. The profile is kept whatever becomes of this. */
+async function addCalls(
+  result: FlameResult,
+  { plan, variant }: Pick<Chosen, 'plan' | 'variant'>,
+  { signal }: CommandContext,
+): Promise<void> {
+  if (Number.parseInt(result.node?.replace(/^v/, '') ?? '0', 10) < 22) return;
+  using line = new PhaseLine(variant.name);
+  try {
+    const phase = (text: string): void => line.show(text);
+    const calls = await watchVariant(plan, variant, { signal, phase });
+    if (calls !== undefined) result.calls = withoutSecrets(calls);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof LabError)) throw error;
+    result.warnings.push(`Its calls are not known: ${error.message}`);
+  }
 }
 
 /** Reads each side from a file of an earlier run if one of that name exists, otherwise profiles the variant now. */

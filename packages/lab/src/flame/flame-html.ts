@@ -1,3 +1,5 @@
+import { callsSections } from '../calls-out/report/calls-section.ts';
+import { summaryText } from '../calls-out/report/call-words.ts';
 import { percent, seconds } from '../report/format.ts';
 import { threadsText } from '../profile/profiled-thread.ts';
 import { commandHeader, factList, type Finding } from '../report/command-header.ts';
@@ -15,7 +17,13 @@ export function renderFlameHtml(result: FlameResult): string {
   return renderPage({
     title: `${result.title}, flamegraph`,
     header: commandHeader(result, findings(result), []),
-    sections: [graphSection(result), facts(result), hotSection(result), method(result)],
+    sections: [
+      graphSection(result),
+      facts(result),
+      hotSection(result),
+      ...callsSections(result.calls),
+      method(result),
+    ],
   });
 }
 
@@ -43,6 +51,7 @@ function findings(result: FlameResult): Finding[] {
             text: markup`<b>${top.name}</b> (${top.place}): ${percent(top.self / samples)} of the time itself, ${percent(top.total / samples)} with what it calls.`,
           },
         ]),
+    ...(result.calls === undefined ? [] : [{ word: 'waits', text: summaryText(result.calls) }]),
     ...(regExp === undefined ? [] : [{ word: 'expression', text: regExp }]),
     ...(slow.length === 0
       ? [

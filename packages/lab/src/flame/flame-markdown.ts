@@ -1,3 +1,4 @@
+import { callsMarkdown } from '../calls-out/report/calls-markdown.ts';
 import { profiledText, threadsText } from '../profile/profiled-thread.ts';
 import { ownerNames, owners } from '../profile/owner.ts';
 import { tierNames, tiers } from '../profile/tiers.ts';
@@ -48,6 +49,7 @@ export function flameMarkdown(result: FlameResult): string {
     warningList(result.warnings),
     `${plural(samples, 'sample')}${load === undefined ? '' : `, ${fixed(load.microsPerRequest, 1)} µs of the ${threadsText(profiled)} per request`}: ${owners.map((owner) => `${ownerNames[owner]} ${percent(result.owners[owner] / samples)}`).join(', ')}.`,
     profiled && `Profiled: ${escaped(profiledText(profiled))}.`,
+    callsMarkdown(result.calls),
     packages && `In packages, with what Node does for them: ${escaped(packages)}.`,
     table(columns, rows),
     slow.length > 0

@@ -1,3 +1,4 @@
+import { callsBlock } from '../calls-out/report/calls-terminal.ts';
 import { blocksText } from '../report/blocks.ts';
 import { fileLines, writtenFiles } from '../report/file-lines.ts';
 import { cut, ends, lineOf, tableWidth, widest, wrap } from '../report/columns.ts';
@@ -32,6 +33,7 @@ export function renderFlameTerminal(
     heading(result, width, glyphs),
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(result, width),
+    callsBlock(result.calls, width),
     legend(result, width),
     fileLines({ ...writtenFiles(options.files), profile: options.profile }, width),
   ];

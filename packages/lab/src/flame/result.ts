@@ -1,3 +1,4 @@
+import type { CallsSummary } from '../calls-out/result.ts';
 import type { Owner } from '../profile/owner.ts';
 import type { ProfiledThread } from '../profile/profiled-thread.ts';
 import type { Tier } from '../profile/tiers.ts';
@@ -41,6 +42,8 @@ export interface FlameResult extends RunFacts {
   /** The call tree in pre-order, heaviest child first. Frames below `leastSamples` are left out. */
   tree: FlameNode[];
   leastSamples: number;
+  /** Calls of the requests, which wait beside this CPU. Absent if they call nothing that Redline knows, or were not watched. */
+  calls?: CallsSummary;
   warnings: string[];
 }
 

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
+import { checkDatabase, explainCalls } from '../calls-out/explain/explain-calls.ts';
 import { Progress } from '../report/progress.ts';
 import { stairsMarkdown } from './report/stairs-markdown.ts';
 import { renderStairsHtml } from './report/stairs-html.ts';
@@ -13,7 +14,7 @@ import { parseChange, predict, requireStages } from './what-if.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone, parseSeed } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
-import { addTarget, collect } from '../command/target-options.ts';
+import { addDatabase, addTarget, collect } from '../command/target-options.ts';
 import {
   addReports,
   type ReportOptions,
@@ -33,6 +34,7 @@ interface StairsOptions extends TargetOptions, ReportOptions {
   budget?: string;
   writeBudget?: string;
   seed?: number;
+  database?: string;
 }
 
 const defaultSeconds = 45;
@@ -79,7 +81,7 @@ export function addStairsCommand(program: Command, context: CommandContext): voi
         .argParser(parseCount),
     )
     .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
-  addRenamed(addReports(command), { '--markdown': 'write --md FILE' })
+  addRenamed(addReports(addDatabase(command)), { '--markdown': 'write --md FILE' })
     .addHelpText('after', helpText)
     .action((target: string, words: string[], options: StairsOptions) =>
       run(target, words, options, context),
@@ -98,6 +100,8 @@ async function run(
   const budget = options.budget === undefined ? undefined : await readBudget(options.budget);
   const target = await resolveTarget(asked, command, options, signal);
   const plan = planOf(target, options);
+  const { cwd } = target.variant;
+  await checkDatabase(options.database, cwd);
   const progress = new Progress();
   try {
     const listener: StairsListener = {
@@ -112,6 +116,7 @@ async function run(
       startedAt,
       durationSeconds: Math.round((Date.now() - startedAt.getTime()) / 1_000),
     });
+    summary.warnings.push(...(await explainCalls(summary.calls, options.database, cwd)));
     const result = withoutSecrets(summary);
     progress.end();
     if (changes.length > 0) result.whatIf = predict(result, changes);

@@ -1,3 +1,4 @@
+import type { RequestCalls } from '../calls-out/preload/protocol.ts';
 import type { LoadGenerator } from '../load/generator.ts';
 import type { MachineFacts } from '../figures.ts';
 import type { Pinning } from '../system/pinning.ts';
@@ -37,8 +38,9 @@ export interface StairsObservations {
   restarts: CutSlice[][];
   /** Slices in which the ending of requests at each cut was timed. */
   endings: CutSlice[];
-  /** Marks of some whole requests, one after the other. */
-  waiting: WaitingMark[][];
+  /** Marks and calls of some whole requests, one after the other. */
+  marks: WaitingMark[][];
+  requests: RequestCalls[];
   rounds: number;
   guardMs: number;
   countedMs: number;

@@ -1,3 +1,4 @@
+import type { CallsSummary } from '../calls-out/result.ts';
 import type { Interval, MachineFacts, Verdict } from '../figures.ts';
 import type { CutSlice, StageKind } from './preload/protocol.ts';
 import type { RunFacts } from '../report/run-facts.ts';
@@ -51,6 +52,8 @@ export interface StairsResult extends RunFacts {
   sumMicros: number;
   /** The whole minus the sum. */
   unattributedMicros: number;
+  /** Calls of the request, by stage. Absent if it calls nothing that Redline knows. */
+  calls?: CallsSummary;
   whatIf?: WhatIf;
   budget?: BudgetReport;
   /** Stages that could not be cut, each with the reason. */

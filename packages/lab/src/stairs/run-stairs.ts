@@ -72,7 +72,7 @@ async function observe(
       if (restart === 0) {
         listener.phase('trying every cut');
         await tryCuts(session, plan, observed);
-        observed.waiting = await watchWaiting(session, plan);
+        Object.assign(observed, await watchWaiting(session, plan));
       }
       await measureCuts({ ...run, session });
       restart++;
@@ -112,7 +112,8 @@ async function trace(
     ...chosen,
     restarts: [],
     endings: [],
-    waiting: [],
+    marks: [],
+    requests: [],
     rounds: 0,
     guardMs: 0,
     countedMs: 0,

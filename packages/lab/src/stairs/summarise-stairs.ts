@@ -6,6 +6,7 @@ import { mean } from '../stats/quantile.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
 import { watched } from './preload/protocol.ts';
 import { httpStage } from './common-path.ts';
+import { callsOf } from './calls-of-stages.ts';
 import type { StageFigures, StairsResult } from './result.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { waitingBetween } from './waiting.ts';
@@ -32,6 +33,7 @@ export function summariseStairs(
   const stages = stagesOf(seen, estimates);
   const sumMicros = stages.reduce((sum, { micros }) => sum + micros.value, 0);
   const { target } = plan;
+  const calls = callsOf(seen, stages, target.variant.cwd);
   for (const stage of stages) stage.share = stage.micros.value / sumMicros;
   return {
     schema: 1,
@@ -64,6 +66,7 @@ export function summariseStairs(
     },
     sumMicros,
     unattributedMicros: estimates.whole.value - sumMicros,
+    ...(calls === undefined ? {} : { calls }),
     leftOut: seen.leftOut,
     warnings: [...warningsOf(seen, estimates), ...(target.replayed?.warnings ?? [])],
     slices: seen.restarts.flatMap((slices, restart) =>
@@ -118,7 +121,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
     rpsIfItEnded: toRps(estimates.floor),
     includes: stages.slice(0, seen.cuts[0]).map(({ name }) => name),
     calls: [],
-    waitingMs: waitingBetween(seen.waiting, watched, seen.cuts[0]),
+    waitingMs: waitingBetween(seen.marks, watched, seen.cuts[0]),
     cut: -1,
   };
   const measured = seen.cuts.map((cut, index): StageFigures => {
@@ -134,7 +137,7 @@ function stagesOf(seen: StairsObservations, estimates: StairsEstimates): StageFi
       rpsIfItEnded: toRps(ends[index]!),
       includes: inside.slice(1).map((stage) => stage.name),
       calls: inside.flatMap(({ calls }) => calls),
-      waitingMs: waitingBetween(seen.waiting, cut, seen.cuts[index + 1]),
+      waitingMs: waitingBetween(seen.marks, cut, seen.cuts[index + 1]),
       cut,
     };
   });

@@ -1,6 +1,7 @@
 import { send } from '../servers/contract.ts';
 import type { Interval } from '../figures.ts';
-import { quantileOfSorted } from '../stats/quantile.ts';
+import type { RequestCalls } from '../calls-out/preload/protocol.ts';
+import { medianInterval } from '../stats/median-interval.ts';
 import type { StairsPlan } from './plan.ts';
 import type { WaitingMark } from './preload/protocol.ts';
 import type { Session } from './session.ts';
@@ -11,27 +12,32 @@ const requests = 40;
 const maxMs = 5_000;
 const minRequests = 5;
 
+export interface Watched {
+  marks: WaitingMark[][];
+  requests: RequestCalls[];
+}
+
 /**
- * Records when requests reach each stage, one request after the other: time between stages that is not CPU was spent waiting. Under
- * load, the loop would be busy with other requests meanwhile.
+ * Records when requests reach each stage and what they call, one request after the other: time between stages that is not CPU was
+ * spent waiting. Under load, the loop would be busy with other requests meanwhile.
  */
-export async function watchWaiting(
-  session: Session,
-  { target }: StairsPlan,
-): Promise<WaitingMark[][]> {
-  const seen: WaitingMark[][] = [];
+export async function watchWaiting(session: Session, { target }: StairsPlan): Promise<Watched> {
+  const seen: Watched = { marks: [], requests: [] };
   const startedAt = performance.now();
-  while (seen.length < requests) {
-    if (seen.length >= minRequests && performance.now() - startedAt > maxMs) break;
+  while (seen.marks.length < requests) {
+    if (seen.marks.length >= minRequests && performance.now() - startedAt > maxMs) break;
     await session.ask({ type: 'watch' }, 'watching');
     await send(session.server, target.request);
-    seen.push((await session.ask({ type: 'marks' }, 'marks')).marks);
+    const taken = await session.ask({ type: 'marks' }, 'marks');
+    seen.marks.push(taken.marks);
+    seen.requests.push(...taken.requests);
   }
+  session.say({ type: 'unwatch' });
   return seen;
 }
 
 /**
- * Returns the median, with the order statistics that hold it 95 times in a hundred.
+ * Returns the median of the idle times between two stages.
  * @param to Absent for the last stage: time after it belongs to no stage.
  */
 export function waitingBetween(
@@ -41,17 +47,9 @@ export function waitingBetween(
 ): Interval {
   const idleAt = (marks: readonly WaitingMark[], stage: number): number | undefined =>
     marks.find((mark) => mark.stage === stage)?.idleMs;
-  const waits = seen
-    .flatMap((marks) => {
-      const [start, end] = [idleAt(marks, from), to === undefined ? undefined : idleAt(marks, to)];
-      return start === undefined || end === undefined ? [] : [Math.max(0, end - start)];
-    })
-    .toSorted((a, b) => a - b);
-  if (waits.length === 0) return { value: 0, low: 0, high: 0 };
-  const reach = 0.98 / Math.sqrt(waits.length);
-  return {
-    value: quantileOfSorted(waits, 0.5),
-    low: quantileOfSorted(waits, Math.max(0, 0.5 - reach)),
-    high: quantileOfSorted(waits, Math.min(1, 0.5 + reach)),
-  };
+  const waits = seen.flatMap((marks) => {
+    const [start, end] = [idleAt(marks, from), to === undefined ? undefined : idleAt(marks, to)];
+    return start === undefined || end === undefined ? [] : [Math.max(0, end - start)];
+  });
+  return medianInterval(waits);
 }

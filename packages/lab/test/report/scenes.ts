@@ -1,3 +1,4 @@
+import { calls } from './calls-scene.ts';
 import type { RouteCost, TopResult } from '../../src/access-log/top.ts';
 import type { AdviseResult } from '../../src/advise/result.ts';
 import type { DoctorResult } from '../../src/doctor/result.ts';
@@ -111,6 +112,7 @@ export const examined: DoctorResult = {
     responseBytes: 80_000,
     samples: 9_000,
     node: '24.21.0',
+    calls,
   },
   findings: (['certain', 'likely', 'hint'] as const).map((sure, index) => ({
     rule: 'sync-on-request',
@@ -234,6 +236,7 @@ export function flamed(own: readonly number[] = [400, 250, 120, 80, 1]): FlameRe
   const nodes = own.map((self, index): FlameNode => [1, index + 1, self, self, 0, 0, 0, self]);
   return {
     ...run,
+    calls,
     schema: 1,
     command: 'flame',
     scenario: 'catalog',
@@ -380,6 +383,7 @@ export function waitingStairs(): StairsResult {
   const result = stairsFixture();
   return {
     ...result,
+    calls,
     stages: result.stages.map((stage, index) => ({
       ...stage,
       waitingMs: { value: index * 3.5, low: index * 3, high: index * 4 },

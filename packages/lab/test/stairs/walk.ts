@@ -10,7 +10,7 @@ import { pinSelf } from '../../dist/system/pinning.js';
 
 const whole = 100_000;
 
-function targetOf(
+export function targetOf(
   app: string,
   path: string,
   env: Record<string, string> = {},
@@ -18,7 +18,8 @@ function targetOf(
 ): StairsTarget {
   const [method, headers] =
     body === '' ? ['GET', {}] : ['POST', { 'content-type': 'application/json' }];
-  const file = fileURLToPath(new URL(`./apps/${app}`, import.meta.url));
+  const url = new URL(app.includes('/') ? app : `./apps/${app}`, import.meta.url);
+  const file = fileURLToPath(url);
   return {
     scenario: app,
     title: app,
@@ -28,7 +29,7 @@ function targetOf(
       beside: false,
       over: undefined,
       command: [process.execPath, file],
-      cwd: fileURLToPath(new URL('./apps', import.meta.url)),
+      cwd: fileURLToPath(new URL('.', url)),
       env,
       port: undefined,
       probe: undefined,

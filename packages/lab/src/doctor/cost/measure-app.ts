@@ -1,6 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CallsWatch } from '../../calls-out/calls-watch.ts';
+import type { CallsSummary } from '../../calls-out/result.ts';
+import { summariseCalls } from '../../calls-out/summarise-calls.ts';
+import { watchApp } from '../../calls-out/watch-app.ts';
 import type { RequestConfig } from '../../config/types.ts';
 import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
 import { hottestLines } from '../../profile/hottest-lines.ts';
@@ -56,6 +60,7 @@ interface Explored {
   framework: string | undefined;
   /** Body of the response to its first request. */
   body: Buffer;
+  calls: CallsSummary | undefined;
 }
 
 /** A larger response gains from compression on nearly every network. */
@@ -84,7 +89,7 @@ export async function measureApp(
   try {
     const explored = await exploreApp(target, trial, options);
     if (explored === undefined) return undefined;
-    const { requests, why, ports, hasOthers, body: before } = explored;
+    const { requests, why, ports, hasOthers, body: before, calls } = explored;
     await using observation = await Observation.listen(join(folder, 'observer'));
     const observed = { ...trial, app: withObserver(target.app, observation.path) };
     phase('starting it again');
@@ -134,6 +139,7 @@ export async function measureApp(
         responseBytes: body.length,
         samples: tree.samples,
         node: taken.node,
+        ...(calls === undefined ? {} : { calls }),
         ...(taken.cachedRoutes === undefined ? {} : { cachedRoutes: taken.cachedRoutes }),
       },
       warnings: [
@@ -178,7 +184,9 @@ async function exploreApp(
   { screen, phase, clear }: Pick<MeasureOptions, 'screen' | 'phase' | 'clear'>,
 ): Promise<Explored | undefined> {
   phase('starting the app, to see where it listens');
-  await using first = await Trial.start(trial, { name: 'app', preloads: [] });
+  await using watch = await CallsWatch.listen(join(trial.folder, 'calls'));
+  const watched = { ...trial, app: withCalls(target.app, watch) };
+  await using first = await Trial.start(watched, { name: 'app', preloads: [] });
   if (!target.hasRequests) await first.untilNoNewRoutes(trial.signal);
   clear();
   if (!(await screen.beforeRequests(target, first, trial.signal))) return undefined;
@@ -188,8 +196,12 @@ async function exploreApp(
     screen,
     signal: trial.signal,
   });
-  const { body } = await warmAnswer(await first.endpoint(main), requests[0]!);
+  const endpoint = await first.endpoint(main);
+  const { body } = await warmAnswer(endpoint, requests[0]!);
+  phase('asking what it waits for');
+  const seen = await watchApp(watch, endpoint, requests, trial.signal);
   return {
+    calls: summariseCalls(seen, { folder: target.app.cwd }),
     requests,
     why,
     ports: main.port === first.server.port ? {} : { main: main.asked },
@@ -207,6 +219,11 @@ async function warmAnswer(
   const asked = { ...request, headers: { 'accept-encoding': 'gzip', ...request.headers } };
   await send(endpoint, asked);
   return send(endpoint, asked);
+}
+
+function withCalls(app: TryTarget['app'], watch: CallsWatch): TryTarget['app'] {
+  const given = app.env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
+  return { ...app, env: { ...app.env, ...watch.environment(given) } };
 }
 
 function withObserver(app: TryTarget['app'], path: string): TryTarget['app'] {

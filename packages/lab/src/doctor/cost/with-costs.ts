@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { CallsSummary } from '../../calls-out/result.ts';
 import type { CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
@@ -14,12 +15,14 @@ import { hotFunctions } from './hot-functions.ts';
 import { hotPackages } from './hot-packages.ts';
 import { samplesOf } from './cost-of.ts';
 import { ObservedFunctions } from './observed-functions.ts';
+import { withWaits } from './waiting-calls.ts';
 
 export interface Profiled {
   tree: CallTree;
   lines: ReadonlyMap<string, number>;
   microsPerSample: number;
   maps: SourceMaps;
+  calls: CallsSummary | undefined;
   /** Findings of the rules for hot functions. */
   advice: readonly SeenCall[];
 }
@@ -32,7 +35,7 @@ const ofSure: Record<Finding['sure'], number> = { certain: 0, likely: 1, hint: 2
  */
 export function withCosts(
   read: App,
-  { tree, lines, microsPerSample, maps, advice }: Profiled,
+  { tree, lines, microsPerSample, maps, calls, advice }: Profiled,
 ): { app: App; candidates: Candidate[] } {
   const functions = new ObservedFunctions(tree, read, maps);
   const requests = new RequestPath(read.sources, read.modules, functions.nodes);
@@ -101,9 +104,8 @@ export function withCosts(
   const ofAdvice = new Set(advised.map(({ finding }) => finding));
   const weightOf = (finding: Finding): number =>
     ofAdvice.has(finding) ? weightOfAdvice(finding, costly) : ownWeight(finding);
-  const candidates = [...hot, ...found, ...seen, ...advised].toSorted((a, b) =>
-    byWeight(a.finding, b.finding, weightOf),
-  );
+  const all = withWaits([...hot, ...found, ...seen, ...advised], calls, app.folder);
+  const candidates = all.toSorted((a, b) => byWeight(a.finding, b.finding, weightOf));
   return { app, candidates };
 }
 
@@ -166,8 +168,9 @@ function byWeight(a: Finding, b: Finding, weightOf: (finding: Finding) => number
   );
 }
 
-function ownWeight({ cost }: Finding): number {
-  return cost?.microsPerRequest ?? 0;
+function ownWeight({ cost, waits }: Finding): number {
+  const micros = waits === undefined ? 0 : (waits.ms + waits.cpuMs) * 1_000;
+  return Math.max(cost?.microsPerRequest ?? 0, micros);
 }
 
 /** Sorts advice, whose time is that of its function, after a finding on the same line that has a cost. */

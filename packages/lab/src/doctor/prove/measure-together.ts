@@ -1,4 +1,5 @@
-import { type BenchResult, isMeasured } from '../../bench/result.ts';
+import { type BenchResult, isMeasured, type MeasuredVariant } from '../../bench/result.ts';
+import { isWaiting } from '../../bench/waiting-words.ts';
 import type { PlannedVariant } from '../../config/resolve-plan.ts';
 import { LabError } from '../../errors.ts';
 import { plural } from '../../report/format.ts';
@@ -11,6 +12,9 @@ import { change, check, compare, variantIn, type Where } from './changed-tree.ts
 
 /** An edit has no cost once made. */
 export const minGainForEdit: number = 1 + defaultMargin;
+
+/** A server that is busier does not wait: its responses queue for the core. */
+const busyServer = 0.95;
 
 export interface Proved {
   candidate: Candidate;
@@ -88,7 +92,28 @@ export function proofIn(bench: BenchResult, name: string, worthwhile: number): P
   const variant = bench.variants.find((each) => each.name === name)!;
   if (!isMeasured(variant)) return { word: 'fails', why: `It ${variant.skipped}.` };
   const { cpuRatio: cpu, rpsRatio: rps } = variant;
-  return { word: verdictOf(bench, name, worthwhile), cpu, rps };
+  const responseMs = responseTimes(bench, variant);
+  return {
+    word: verdictOf(bench, name, worthwhile),
+    cpu,
+    rps,
+    ...(responseMs === undefined ? {} : { responseMs }),
+  };
+}
+
+/** A closed loop has a response on its way on each connection: their time follows from their rate. */
+function responseTimes(
+  { load: { connections }, variants: [base] }: BenchResult,
+  changed: MeasuredVariant,
+): Proof['responseMs'] {
+  if (base === undefined || !isMeasured(base)) return undefined;
+  const [before, after] = [base, changed].map(({ rps }) => (connections / rps) * 1_000) as [
+    number,
+    number,
+  ];
+  return base.serverBusy < busyServer && isWaiting(before, base.cpuMicrosPerRequest)
+    ? { before, after }
+    : undefined;
 }
 
 /** @throws on abort, and for every error that the change did not cause */

@@ -1,3 +1,4 @@
+import { callsMarkdown } from '../../calls-out/report/calls-markdown.ts';
 import { isMeasuredRow, rowsOf } from '../../bench/report/rows.ts';
 import type { Interval } from '../../figures.ts';
 import { fixed } from '../../report/format.ts';
@@ -36,6 +37,7 @@ export function doctorMarkdown(result: DoctorResult): string {
     escaped(circumstances(result).join(' ')),
     rows.length === 0 ? nothingText(result) : table(columns, rows),
     measured === undefined || rows.length === 0 ? undefined : costNote,
+    callsMarkdown(measured?.calls),
     cachedTable(result),
     ladderTable(result),
     together === undefined ? undefined : escaped(together),

@@ -1,3 +1,4 @@
+import { callsSections } from '../../calls-out/report/calls-section.ts';
 import { figuresOf } from '../../bench/report/figures.ts';
 import { ladderSection } from '../../bench/report/ladder-table.ts';
 import { stepsSection } from '../../bench/report/steps-table.ts';
@@ -43,6 +44,7 @@ export function renderDoctorHtml(result: DoctorResult): string {
     sections: [
       ...ladderSections(result),
       findingsSection(result),
+      ...callsSections(result.measured?.calls),
       ...cachedSections(result),
       methodSection(result),
     ],

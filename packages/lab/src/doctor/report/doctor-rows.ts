@@ -1,16 +1,24 @@
+import { leastWaitMs, msText } from '../../calls-out/report/call-words.ts';
 import type { Interval } from '../../figures.ts';
 import { profiledText } from '../../profile/profiled-thread.ts';
 import { columnDecimals, fixed, percent, plural, range } from '../../report/format.ts';
-import type { Cost, DoctorResult, Finding, Proof } from '../result.ts';
+import type { Cost, DoctorResult, Finding, Proof, Waits } from '../result.ts';
 
 /** Longer times are shown in milliseconds. */
 const longMicros = 1_000;
 
 /** Formats `82 µs`, `14.2 ms`, or the reason for a missing cost. */
-export function costText({ cost, isOnMeasuredPath }: Finding): string {
+export function costText({ cost, waits, isOnMeasuredPath }: Finding): string {
+  if (waits !== undefined) return waitsText(waits, cost);
   if (cost !== undefined) return timeText(cost);
   if (isOnMeasuredPath === undefined) return '';
   return isOnMeasuredPath ? 'not sampled' : 'not on a measured path';
+}
+
+/** Formats `waits 1.6 ms, 62 µs`: the wait is shown beside the CPU that the profile has of it. */
+function waitsText({ ms, cpuMs }: Waits, cost: Cost | undefined): string {
+  const cpu = cost === undefined ? `${msText(cpuMs)} of CPU` : timeText(cost);
+  return ms < leastWaitMs ? cpu : `waits ${msText(ms)}, ${cpu}`;
 }
 
 function timeText({ microsPerRequest: micros }: Cost): string {
@@ -36,10 +44,13 @@ export function cachedRouteTexts({ measured }: DoctorResult): string[] {
 }
 
 /** Describes the proved gain of a change in one sentence. */
-export function proofText({ word, cpu, rps, why }: Proof): string {
+export function proofText({ word, cpu, rps, responseMs, why }: Proof): string {
   const figures = [
     ...(cpu === undefined ? [] : [`${times(cpu)} less CPU per request`]),
     ...(rps === undefined ? [] : [`${times(rps)} the requests per second`]),
+    ...(responseMs === undefined
+      ? []
+      : [`a response takes ${msText(responseMs.after)} instead of ${msText(responseMs.before)}`]),
   ].join(', ');
   switch (word) {
     case 'gains':

@@ -1,3 +1,4 @@
+import { callsBlock } from '../../calls-out/report/calls-terminal.ts';
 import { figuresOf } from '../../bench/report/figures.ts';
 import { type Canvas, cpuTable, rpsTable, stepTable } from '../../bench/report/terminal-tables.ts';
 import { cut, ends, tableWidth, widthOf, wrap } from '../../report/columns.ts';
@@ -40,6 +41,7 @@ export function renderDoctorTerminal(result: DoctorResult, options: TerminalOpti
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     ...result.findings.map((finding, index) => findingLines(result, finding, index + 1, width)),
     result.findings.length === 0 ? wrap(nothingText(result) ?? '', width) : [],
+    callsBlock(result.measured?.calls, width),
     ...cachedBlocks(result, width),
     ...ladderBlocks(result, { width, colour: options.colour, glyphs }),
     [

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
+import type { CallRecorder } from '../../calls-out/preload/recorder.ts';
 import { type CrashReport, type FromServer, type ToServer, watched, whole } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { hasThreadClock, rotate } from './rotation.ts';
@@ -8,7 +9,7 @@ import { cutException, type StairsState } from './state.ts';
 import { WaitingMarks } from './waiting-marks.ts';
 
 /** Opens the connection to the runner: the runner sends commands, and this process measures itself. */
-export function openControl(state: StairsState, recorder: Recorder): void {
+export function openControl(state: StairsState, recorder: Recorder, calls: CallRecorder): void {
   const { controlPort } = state.settings;
   const socket = connect(controlPort, '127.0.0.1');
   socket.unref();
@@ -16,13 +17,13 @@ export function openControl(state: StairsState, recorder: Recorder): void {
   socket.on('error', () => {});
   const say = (message: FromServer): void => void socket.write(`${JSON.stringify(message)}\n`);
   say({ type: 'hello', pid: process.pid, node: process.version, hasThreadClock });
-  listen(socket, state, recorder, say);
+  calls.stage = () => state.marks?.latest;
+  listen(socket, { state, recorder, calls }, say);
 }
 
 function listen(
   socket: Socket,
-  state: StairsState,
-  recorder: Recorder,
+  { state, recorder, calls }: { state: StairsState; recorder: Recorder; calls: CallRecorder },
   say: (message: FromServer) => void,
 ): void {
   const lines = createInterface({ input: socket });
@@ -38,11 +39,14 @@ function listen(
     } else if (asked.type === 'watch') {
       state.marks = new WaitingMarks();
       state.k = watched;
+      calls.start();
       say({ type: 'watching' });
     } else if (asked.type === 'marks') {
       state.k = whole;
-      say({ type: 'marks', marks: state.marks?.all() ?? [] });
+      say({ type: 'marks', marks: state.marks?.all() ?? [], requests: calls.take() });
       state.marks = undefined;
+    } else if (asked.type === 'unwatch') {
+      calls.stop();
     } else if (asked.type === 'hold') {
       state.k = asked.cut;
       say({ type: 'held', stubs: state.stubs, requests: state.requests });

@@ -1,6 +1,7 @@
 // Loaded into the server under test before its own code: NODE_OPTIONS=--import. It is also loaded into npm, npx and every other
 // Node process on the way, and does nothing there except wait for a server that never listens.
 import { Server } from 'node:net';
+import { installRecorder } from '../../calls-out/preload/install.ts';
 import { adaptCallbacks } from './adapters/callbacks.ts';
 import { adaptExpress, adaptFinalHandler } from './adapters/express.ts';
 import { watchFastify } from './adapters/fastify.ts';
@@ -37,11 +38,12 @@ function install(settings: PreloadSettings): void {
   }
   if (settings.redirectFrom !== undefined)
     redirectListen(settings.redirectFrom, settings.listenPort);
+  const calls = installRecorder();
   adapt(state);
   hookLoading(state, recorder, ownFolder);
   watchHttp(state, () => {
     reportCrashes(state);
-    openControl(state, recorder);
+    openControl(state, recorder, calls);
   });
 }
 

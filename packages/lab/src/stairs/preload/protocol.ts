@@ -1,3 +1,5 @@
+import type { RequestCalls } from '../../calls-out/preload/protocol.ts';
+
 /** Messages between the runner and the server under test: one JSON object per line. */
 
 /** Passed to the preload in the environment, as JSON, under this name. */
@@ -109,9 +111,10 @@ export type ToServer =
   | { type: 'report' }
   /** Ends requests at this cut until the next message. */
   | { type: 'hold'; cut: number }
-  /** The next request records when it reaches each stage. */
+  /** The next request records when it reaches each stage, and what it calls. */
   | { type: 'watch' }
   | { type: 'marks' }
+  | { type: 'unwatch' }
   | {
       type: 'slices';
       rounds: number[][];
@@ -127,7 +130,7 @@ export type FromServer =
   | { type: 'trace'; trace: Trace }
   | { type: 'held'; stubs: number; requests: number }
   | { type: 'watching' }
-  | { type: 'marks'; marks: WaitingMark[] }
+  | { type: 'marks'; marks: WaitingMark[]; requests: RequestCalls[] }
   | { type: 'round'; slices: CutSlice[] }
   | { type: 'done' };
 

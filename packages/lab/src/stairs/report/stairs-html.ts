@@ -1,4 +1,6 @@
 import type { StairsResult } from '../result.ts';
+import { summaryText } from '../../calls-out/report/call-words.ts';
+import { callsSections } from '../../calls-out/report/calls-section.ts';
 import { commandHeader, type Finding } from '../../report/command-header.ts';
 import { fixed, percent, plural, range, seconds } from '../../report/format.ts';
 import { markup } from '../../report/markup.ts';
@@ -25,6 +27,7 @@ export function renderStairsHtml(result: StairsResult): string {
     ),
     sections: [
       stairsSection(result, figures),
+      ...callsSections(result.calls),
       ...(result.budget ? [budgetSection(result.budget)] : []),
       stairsMethod(result),
     ],
@@ -73,6 +76,8 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
       text: `${open.join(', ')}: more --seconds would settle it.`,
     });
   }
+  if (result.calls)
+    found.push({ word: verdictWord('base', 'waits'), text: summaryText(result.calls) });
   if (result.whatIf)
     found.push({ word: verdictWord('base', 'what if'), text: whatIfSentence(result.whatIf) });
   return found;

@@ -1,3 +1,4 @@
+import { callsMarkdown } from '../../calls-out/report/calls-markdown.ts';
 import { wholeRequest } from '../budget.ts';
 import type { BudgetRow, StageFigures, StairsResult } from '../result.ts';
 import { fixed, percent, range } from '../../report/format.ts';
@@ -35,6 +36,7 @@ export function stairsMarkdown(result: StairsResult): string {
     budget &&
       (budget.failed ? bold('A stage is over its budget.') : 'Every stage keeps its budget.'),
     table(columns, rowsOf(result, hasWaiting)),
+    callsMarkdown(result.calls),
     whatIf && escaped(whatIfSentence(whatIf)),
     leftOut.length > 0
       ? list(leftOut.map(({ name, reason }) => `${code(name)} was not cut: ${escaped(reason)}.`))

@@ -1,3 +1,4 @@
+import { callsBlock } from '../../calls-out/report/calls-terminal.ts';
 import { blocksText } from '../../report/blocks.ts';
 import { fileLines, writtenFiles } from '../../report/file-lines.ts';
 import type { StairsResult } from '../result.ts';
@@ -32,6 +33,7 @@ export function renderStairsTerminal(result: StairsResult, options: TerminalOpti
     heading(result, width, glyphs),
     result.warnings.flatMap((text) => wrap(`! ${text}`, width, '  ')),
     table(result, figures, width, glyphs),
+    callsBlock(result.calls, width),
     notes(result, figures, width),
     fileLines(writtenFiles(options.files), width),
   ];

@@ -1,3 +1,4 @@
+import { callsPatchFor } from '../../../calls-out/preload/patches.ts';
 import { globalName } from '../state.ts';
 
 interface Patch {
@@ -64,9 +65,14 @@ export function patchFor(file: string): Patch | undefined {
     };
   }
   const found = patches.find(([ending]) => ending.test(file));
-  if (found === undefined) return undefined;
+  const calls = callsPatchFor(file) ?? '';
+  if (found === undefined) {
+    return calls === ''
+      ? undefined
+      : { framework: undefined, apply: (source) => `${source}${calls}` };
+  }
   const [, framework, call, assigned = ''] = found;
   // Runs at the end of the file, with its names in scope.
   const code = `${assigned}${globalName}.adapters.${call};`;
-  return { framework, apply: (source) => `${source}\n;${code}\n` };
+  return { framework, apply: (source) => `${source}\n;${code}\n${calls}` };
 }

@@ -1,0 +1,80 @@
+// cspell:ignore reltuples attname attrelid indrelid attnum indkey
+import type { Explained } from '../result.ts';
+import type { Database } from './database.ts';
+import { comparedColumns, scanText } from './plan-words.ts';
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Index Name'?: string;
+  Filter?: string;
+  'Total Cost'?: number;
+  Plans?: PlanNode[];
+}
+
+const name = 'redline_explained';
+
+/**
+ * Asks PostgreSQL for the plan that it uses whatever the values are. Nothing runs: EXPLAIN has no ANALYZE, and the transaction is
+ * read-only.
+ */
+export async function explainPostgres(database: Database, text: string): Promise<Explained> {
+  const { sql, values } = withParameters(text);
+  await database.query('BEGIN READ ONLY');
+  try {
+    await database.query(
+      "SET LOCAL plan_cache_mode = 'force_generic_plan'; SET LOCAL statement_timeout = '5s'",
+    );
+    await database.query(`PREPARE ${name} AS ${sql}`);
+    const list = values === 0 ? '' : `(${Array.from({ length: values }, () => 'NULL').join(', ')})`;
+    const [row] = await database.query(`EXPLAIN (FORMAT JSON) EXECUTE ${name}${list}`);
+    const [{ Plan: plan }] = row!['QUERY PLAN'] as [{ Plan: PlanNode }];
+    return await describe(database, nodesOf(plan));
+  } finally {
+    await database.query('ROLLBACK');
+    // A prepared statement outlives its transaction; one that failed does not exist.
+    await database.query(`DEALLOCATE ${name}`).catch(() => {});
+  }
+}
+
+/** Gives each folded list a parameter, after those that the statement has. */
+function withParameters(text: string): { sql: string; values: number } {
+  let values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
+  const sql = text.replaceAll('(…)', () => `($${++values})`);
+  return { sql, values };
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+async function describe(database: Database, nodes: readonly PlanNode[]): Promise<Explained> {
+  const scans = nodes.filter((node) => node['Node Type'].endsWith('Seq Scan'));
+  const [scan] = scans.toSorted((a, b) => (b['Total Cost'] ?? 0) - (a['Total Cost'] ?? 0));
+  const relation = scan?.['Relation Name'];
+  if (scan === undefined || relation === undefined) {
+    const found = nodes.find((node) => node['Index Name'] !== undefined);
+    const text =
+      found === undefined
+        ? 'no table is scanned'
+        : `${found['Node Type']} by ${found['Index Name']}`;
+    return { text, isScan: false };
+  }
+  const [facts] = await database.query(
+    `SELECT reltuples AS rows, ARRAY(
+       SELECT attname::text FROM pg_index
+       JOIN pg_attribute ON attrelid = indrelid AND attnum = indkey[0]
+       WHERE indrelid = pg_class.oid
+     ) AS indexed FROM pg_class WHERE oid = to_regclass(quote_ident($1))`,
+    [relation],
+  );
+  return {
+    text: scanText('Seq Scan', {
+      table: relation,
+      columns: comparedColumns(scan.Filter ?? ''),
+      indexed: (facts?.['indexed'] ?? []) as string[],
+      rows: Number(facts?.['rows'] ?? -1),
+    }),
+    isScan: true,
+  };
+}

@@ -1,0 +1,160 @@
+export type SqlDialect = 'PostgreSQL' | 'MySQL' | 'SQLite';
+
+/** Longer texts are cut. */
+const maxLength = 1_000;
+
+const besideValues = /^(,|-|\+|null|true|false|default|::)$/i;
+
+/** Stands for a list of values in parentheses. */
+const folded = '(…)';
+
+/**
+ * Returns a statement without what it is about: comments are dropped, literals and parameters become `$1` or `?`, and lists of them
+ * one mark. A text that does not end where its quotes would is a literal up to its end.
+ */
+export function sqlFingerprint(sql: string, dialect: SqlDialect): string {
+  const tokens = foldLists(tokensOf(sql, dialect));
+  const text = joined(dialect === 'PostgreSQL' ? numbered(tokens) : tokens);
+  return text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+}
+
+interface Token {
+  text: string;
+  /** A parameter or literal. */
+  isValue: boolean;
+  /** Set if white space or a comment precedes it. */
+  isApart: boolean;
+}
+
+/** Parts of SQL in the order in which they are tried. Each matches from the current position only. */
+const parts = {
+  space: /\s+|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)/y,
+  dollarQuoted: /\$([A-Za-z_]\w*)?\$[^]*?(?:\$\1\$|$)/y,
+  escapedString: /[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)/y,
+  prefixedString: /(?:[bBxXnN]|[uU]&|_\w+\s*)?'(?:[^']|'')*(?:'|$)/y,
+  mysqlString:
+    /(?:[bBxXnN]|_\w+\s*)?(?:'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$))/y,
+  quotedName: /"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[A-Za-z_]\w*\]/y,
+  parameter: /\$\d+|\?\d*(?![|&?])|[:@$][A-Za-z_]\w*/y,
+  number: /0[xX][\da-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y,
+  word: /[\p{L}_][\p{L}\p{N}_$]*/uy,
+  operator: /::|->>?|#>>?|<=>?|>=|<>|!=|\|\||&&|@>|<@|\?[|&]?|[^]/y,
+} as const;
+
+const mysqlComment = /#[^\n]*/y;
+
+function tokensOf(sql: string, dialect: SqlDialect): Token[] {
+  const tokens: Token[] = [];
+  let isApart = false;
+  for (let at = 0; at < sql.length;) {
+    const take = (part: RegExp): string | undefined => {
+      part.lastIndex = at;
+      return part.exec(sql)?.[0];
+    };
+    const space = take(parts.space) ?? (dialect === 'MySQL' ? take(mysqlComment) : undefined);
+    if (space !== undefined) {
+      at += space.length;
+      isApart = true;
+      continue;
+    }
+    const found = tokenAt(take, dialect, tokens);
+    at += found.length;
+    tokens.push({ text: found.text, isValue: found.isValue, isApart });
+    isApart = false;
+  }
+  return tokens.at(-1)?.text === ';' ? tokens.slice(0, -1) : tokens;
+}
+
+function tokenAt(
+  take: (part: RegExp) => string | undefined,
+  dialect: SqlDialect,
+  before: readonly Token[],
+): { text: string; length: number; isValue: boolean } {
+  const literal =
+    dialect === 'MySQL'
+      ? take(parts.mysqlString)
+      : ((dialect === 'PostgreSQL'
+          ? (take(parts.dollarQuoted) ?? take(parts.escapedString))
+          : undefined) ?? take(parts.prefixedString));
+  if (literal !== undefined) return { text: '?', length: literal.length, isValue: true };
+  const name = take(parts.quotedName);
+  if (name !== undefined) return { text: name, length: name.length, isValue: false };
+  const parameter = parameterAt(take, dialect, before);
+  if (parameter !== undefined) {
+    const text = dialect === 'PostgreSQL' ? parameter : '?';
+    return { text, length: parameter.length, isValue: true };
+  }
+  const number = take(parts.number);
+  if (number !== undefined) return { text: '?', length: number.length, isValue: true };
+  const other = take(parts.word) ?? take(parts.operator)!;
+  return { text: other, length: other.length, isValue: false };
+}
+
+/** In PostgreSQL, `?` is an operator of jsonb, and `:name` or `@name` are none of its parameters. */
+function parameterAt(
+  take: (part: RegExp) => string | undefined,
+  dialect: SqlDialect,
+  before: readonly Token[],
+): string | undefined {
+  const found = take(parts.parameter);
+  if (found === undefined) return undefined;
+  if (dialect === 'PostgreSQL') return /^\$\d/.test(found) ? found : undefined;
+  // `@@name` is a variable of the server, and `a:b` no parameter.
+  return /^[@:]/.test(found) && /[@:]$/.test(before.at(-1)?.text ?? '') ? undefined : found;
+}
+
+/** Folds `(?, ?, ?)` after IN and in VALUES to one mark: their length belongs to the values. */
+function foldLists(tokens: readonly Token[]): Token[] {
+  const kept: Token[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at]!;
+    const end = token.text === '(' && isList(kept.at(-1)) ? endOfList(tokens, at) : undefined;
+    if (end === undefined) {
+      kept.push(token);
+      continue;
+    }
+    at = end;
+    // Further rows of VALUES, after their comma.
+    if (kept.at(-1)?.text === ',' && kept.at(-2)?.text === folded) kept.pop();
+    else kept.push({ text: folded, isValue: false, isApart: true });
+  }
+  return kept;
+}
+
+/** True for what precedes a list of values: IN, VALUES, or the comma after a row. */
+function isList(before: Token | undefined): boolean {
+  return before !== undefined && /^(in|values|,)$/i.test(before.text);
+}
+
+/** Returns the index of the parenthesis that closes a list of nothing but values, or of rows of them. */
+function endOfList(tokens: readonly Token[], start: number): number | undefined {
+  let depth = 0;
+  for (let at = start; at < tokens.length; at++) {
+    const { text, isValue } = tokens[at]!;
+    if (text === '(') depth++;
+    else if (text === ')') depth--;
+    // The name of a type follows `::`.
+    else if (!isValue && !besideValues.test(text) && tokens[at - 1]!.text !== '::')
+      return undefined;
+    if (depth === 0) return at > start + 1 ? at : undefined;
+  }
+  return undefined;
+}
+
+/** Numbers values in their order, as PostgreSQL does; a parameter that is used twice keeps its number. */
+function numbered(tokens: readonly Token[]): Token[] {
+  const known = new Map<string, string>();
+  let count = 0;
+  return tokens.map((token) => {
+    if (!token.isValue) return token;
+    const text = (token.text === '?' ? undefined : known.get(token.text)) ?? `$${++count}`;
+    if (token.text !== '?') known.set(token.text, text);
+    return { ...token, text };
+  });
+}
+
+function joined(tokens: readonly Token[]): string {
+  return tokens
+    .map(({ text, isApart }, index) => (isApart && index > 0 ? ` ${text}` : text))
+    .join('');
+}

@@ -1,0 +1,34 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
+import { withServer } from '../servers/with-server.ts';
+import { CallsWatch } from './calls-watch.ts';
+import type { CallsSummary } from './result.ts';
+import { summariseCalls } from './summarise-calls.ts';
+import { watchApp } from './watch-app.ts';
+
+/**
+ * Starts a variant with the recorder in it, and returns what its requests call: a start of its own, so that the recorder is in no
+ * figure of CPU.
+ * @throws {LabError} ERR_REDLINE_SERVER, ERR_REDLINE_PORT_TAKEN, ERR_REDLINE_LOAD
+ */
+export async function watchVariant(
+  plan: Plan,
+  variant: PlannedVariant,
+  { signal, phase }: { signal: AbortSignal; phase: (text: string) => void },
+): Promise<CallsSummary | undefined> {
+  const folder = await mkdtemp(join(tmpdir(), 'redline-calls-'));
+  try {
+    await using watch = await CallsWatch.listen(join(folder, 'calls'));
+    const given = variant.env['NODE_OPTIONS'] ?? process.env['NODE_OPTIONS'];
+    const watched = { ...variant, env: { ...variant.env, ...watch.environment(given) } };
+    return await withServer({ plan, variant: watched }, { signal, phase }, async ({ server }) => {
+      phase('asking what it waits for');
+      const requests = await watchApp(watch, server, plan.requests, signal);
+      return summariseCalls(requests, { folder: variant.cwd });
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}

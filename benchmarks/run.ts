@@ -14,43 +14,46 @@ const syncVariants = ['node', 'posix-spawn', 'redline'].flatMap((module) => [
 const realVariants = ['git', 'thumbnail'].flatMap((task) =>
   ['node', 'posix-spawn', 'redline'].map((module) => `${module}/${task}`),
 );
-const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE]
+const usage = `Usage: npm run bench -- SCENARIO [--quick] [--json FILE] [--continue]
+       npm run bench -- --times
 
 Scenarios  ${scenarios.join(', ')}
 Proofs     ${proofs.join(', ')}
 
-A scenario takes every option of \`redline bench\`. Long ones:
-  arena         8 minutes; 2 with --quick
-  defer         25 minutes; 10 with --quick
-  defer-grid    all 18 cells of the article's grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
-  cluster       8 minutes; 2 with --quick
-  compressed-hits 5 minutes; downloads nginx if it is not installed
-  files         6 minutes; downloads nginx if it is not installed
-  http          50 minutes; 6 with --quick --restarts 1
-  frameworks    17 minutes; 5 with --quick
+A scenario takes every option of \`redline bench\`. --quick takes three minutes or less, and leaves out groups of the long ones;
+--times lists both times of each. Ctrl-C keeps the groups that are complete, and --continue measures the rest. What else to know:
+  compressed-hits, files  download nginx if it is not installed
   cached-peers  the first run downloads and builds what it compares with
-  spawn         20 minutes with --quick --restarts 4; its group sync alone, for results/spawn-sync.json,
-                3 minutes with --only ${syncVariants.join(',')};
-                its groups git and thumbnail, for results/spawn-real.json, 7 minutes with --restarts 4 --only
+  defer-grid    all 18 cells of the article's grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
+  http          50 minutes; 12 with --restarts 3 --blocks 4
+  spawn         25 minutes; its group sync alone, for results/spawn-sync.json, 3 minutes with
+                --only ${syncVariants.join(',')};
+                its groups git and thumbnail, for results/spawn-real.json, 7 minutes with --only
                 ${realVariants.join(',')}
+
+Proofs take options of their own:
   verdicts      10 minutes
+  ci-compared   30 minutes, or as long as --minutes says
   ci-verdicts   5 minutes a run; --minutes bounds all
   verdicts-real 3 minutes a run; --minutes bounds all, --load 0.3 takes 30 % of a core meanwhile
   ladder-real   5 minutes a run; --minutes and --load as above
   doctor-prove  half an hour; --app names one of its two apps
   heap-leaks    20 minutes; --app leaks/timers.cjs measures one of its apps
-  nest-tax      6 minutes
   register      half a minute
   turn-shares   a second; takes recorded results, all of benchmarks/results if none is named
   stairs-async  two minutes a run; --minutes bounds all. --app express-sequelize --app nest-typeorm: the apps with an ORM, which
                 need PostgreSQL and are installed by the first run
-  logger        7 minutes
   top           10 minutes; 1 GB of disk, and GoAccess, which is downloaded if it is not installed
   logger-loss   6 minutes
 `;
 
 if (name === '--help' || name === '-h') {
   process.stdout.write(usage);
+  process.exit(0);
+}
+if (name === '--times') {
+  const { timesTable } = await import('./scenario-times.ts');
+  process.stdout.write(await timesTable());
   process.exit(0);
 }
 if (name === undefined || ![...scenarios, ...proofs].includes(name)) {

@@ -85,6 +85,7 @@ const profiles: Record<string, Group> = {
   },
 };
 
+const quickProfiles = new Set(['baseline', 'json-comp']);
 const entrants = Object.keys(profiles).flatMap((profile) =>
   entrantsIn(profile).map((entrant) => ({ entrant, profile })),
 );
@@ -99,7 +100,7 @@ export default defineConfig({
   title: 'The requests of HttpArena',
   load: { connections: 64, openLoopRps: 2_000, turns: false },
   precision: { restarts: 3, blocks: 4, sliceMs: 250, warmupMs: 1_500, latencyMs: 400 },
-  quick: { restarts: 1, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 200 },
+  quick: { restarts: 4, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 200 },
   requests: [get],
   groups: profiles,
   variants: entrants.map(({ entrant: { name, note, command, env = {} }, profile }) => ({
@@ -108,6 +109,7 @@ export default defineConfig({
     group: profile,
     command,
     env,
+    ...(quickProfiles.has(profile) ? {} : { quick: false as const }),
   })),
 
   async setup() {

@@ -16,7 +16,7 @@ export default defineConfig({
   requests: ['/cached'],
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 6, blocks: 2, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
-  quick: { restarts: 2, blocks: 2, warmupMs: 700, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 2, warmupMs: 700, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(byHandGroups).map(([group, { title }]) => [
       group,

@@ -12,7 +12,7 @@ export default defineConfig({
   title: 'A cached route answers from its store',
   requests: ['/'],
   precision: { restarts: 4, blocks: 4, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
-  quick: { restarts: 2, blocks: 3, warmupMs: 1_000, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 3, warmupMs: 1_000, latencyMs: 100 },
   variants: (['redis', 'memory'] as const).flatMap((store) =>
     [0, 1, 3].map((tags) => ({
       name: `${store}, ${tags} tag${tags === 1 ? '' : 's'}`,

@@ -39,7 +39,7 @@ export default defineConfig({
   title: 'Two workers of node:cluster',
   load: { connections: 64, openLoopRps: 1_000, turns: false, pin: false },
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
-  quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 300 },
+  quick: { restarts: 4, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 300 },
   groups: loads,
   variants,
 

@@ -40,7 +40,7 @@ export default defineConfig({
   requests: [{ path: '/desks.json', headers: { 'Accept-Encoding': accept }, compare: 'status' }],
   load: { connections: 64 },
   precision: { restarts: 5, blocks: 4, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
-  quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 2, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
   groups: {
     engine: { title: 'A hit of the engine, 8 KB, compressed and as it is' },
     hook: { title: 'A hit of the hook, 8 KB, compressed and as it is' },

@@ -20,6 +20,7 @@ const frameworks: Record<string, string> = {
   h3: 'h3',
   node: 'no framework',
 };
+const quickFrameworks = new Set(['express5', 'nest-express', 'hono', 'fastify']);
 const never = new AbortController().signal;
 const runtimes = new Map<string, { file: string; version: string }>();
 for (const major of majors) {
@@ -37,7 +38,7 @@ export default defineConfig({
   requests: [{ path: '/', headers: browserHeaders }],
   load: { connections: 64, openLoopRps: 1_000, turns: false },
   precision: { restarts: 3, blocks: 4, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
-  quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 3, sliceMs: 150, warmupMs: 1_000, latencyMs: 100 },
   groups: Object.fromEntries(
     pairs.map(({ major, framework, title }) => [
       `${framework}-${major}`,
@@ -49,12 +50,15 @@ export default defineConfig({
   ),
   variants: pairs.flatMap(({ major, framework, title }) => {
     const { file, version } = runtimes.get(major)!;
+    const isQuick = major === majors.at(-1) && quickFrameworks.has(framework);
+    const quick = isQuick ? {} : { quick: false as const };
     const variant = (name: string, note: string, options: string[]) => ({
       name: `${name}/${major}`,
       note: `${note}, Node ${version}`,
       group: `${framework}-${major}`,
       command: [file, ...options, 'server.js', framework],
       cwd: join(import.meta.dirname, '../contenders/frameworks'),
+      ...quick,
     });
     return [
       variant(framework, title, []),
@@ -69,6 +73,7 @@ export default defineConfig({
         command: [programs.floor],
         // Without the trailing spaces: the frameworks serialise the object.
         env: { BODY: product.trimEnd() },
+        ...quick,
       },
     ];
   }),

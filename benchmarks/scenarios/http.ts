@@ -108,6 +108,7 @@ const loads: Record<string, Group> = {
   },
 };
 
+const quickLoads = new Set(['c64-headers', 'post']);
 const entries = Object.keys(loads).flatMap((load) =>
   contendersOf(load).map((entry) => ({ entry, load })),
 );
@@ -135,7 +136,7 @@ export default defineConfig({
   // The sender of the open loop is Node: above this rate it would measure itself.
   load: { connections: 64, openLoopRps: 3_000, turns: false },
   precision: { restarts: 5, blocks: 8, sliceMs: 250, warmupMs: 2_000, latencyMs: 800 },
-  quick: { restarts: 2, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 800 },
+  quick: { restarts: 4, blocks: 3, sliceMs: 200, warmupMs: 800, latencyMs: 200 },
   requests: ['/'],
   groups: Object.fromEntries(
     Object.entries(loads).map(([load, group]) => [
@@ -149,6 +150,7 @@ export default defineConfig({
     group: load,
     command,
     env,
+    ...(quickLoads.has(load) ? {} : { quick: false as const }),
     // The server opens the connections on the first request for their cost.
     ...(load === 'idle' ? { probe: '/idle' } : {}),
   })),

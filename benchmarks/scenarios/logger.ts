@@ -28,7 +28,7 @@ export default defineConfig({
   requests: [{ path: '/', headers: browserHeaders }],
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 5, blocks: 2, sliceMs: 200, warmupMs: 1_000, latencyMs: 200 },
-  quick: { restarts: 1, blocks: 3, sliceMs: 150, warmupMs: 500, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 2, sliceMs: 150, warmupMs: 500, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(frameworks).map(([framework, title]) => [
       framework,
@@ -41,6 +41,7 @@ export default defineConfig({
       note: loggerNotes[logger]!,
       group: framework,
       command: ['node', loggerServer, framework, logger],
+      ...(framework === 'fastify' ? {} : { quick: false as const }),
     })),
   ),
 

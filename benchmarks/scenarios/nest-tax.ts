@@ -17,7 +17,7 @@ export default defineConfig({
   requests: [{ path: '/cached', headers }],
   load: { connections: 64, openLoopRps: 1_000 },
   precision: { restarts: 6, blocks: 4, sliceMs: 200, warmupMs: 2_000, latencyMs: 200 },
-  quick: { restarts: 2, blocks: 3, warmupMs: 1_000, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 2, warmupMs: 1_000, latencyMs: 100 },
   groups: Object.fromEntries(
     Object.entries(places).map(([at, title]) => [at, { title, baseline: `fastify/${at}` }]),
   ),

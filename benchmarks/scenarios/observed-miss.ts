@@ -12,7 +12,7 @@ export default defineConfig({
   title: 'A miss of a cached route, observed and not',
   requests: ['/'],
   precision: { restarts: 6, blocks: 8, sliceMs: 300, warmupMs: 6_000, latencyMs: 200 },
-  quick: { restarts: 2, blocks: 4, sliceMs: 300, warmupMs: 1_500, latencyMs: 100 },
+  quick: { restarts: 4, blocks: 4, sliceMs: 300, warmupMs: 1_500, latencyMs: 100 },
   variants: (['ignored', 'observed'] as const).map((reads) => ({
     name: reads,
     note: `reads: '${reads}'`,

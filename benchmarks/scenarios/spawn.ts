@@ -22,8 +22,6 @@ interface Entry {
 const example = join(import.meta.dirname, '../../examples/process-per-request/src');
 const contenders = join(import.meta.dirname, '../contenders');
 const residentMib = 1_536;
-/** Limits the run to the main contenders; the article's detours on Bun and Deno take long. */
-const isQuick = process.argv.includes('--quick');
 /** With --only, contenders of other variants are neither built nor fetched. */
 const onlyAt = process.argv.indexOf('--only');
 const chosen = onlyAt < 0 ? undefined : new Set(process.argv[onlyAt + 1]?.split(','));
@@ -119,7 +117,7 @@ const elsewhere: Entry[] = (['bun', 'deno'] as const).flatMap((runtime) => [
   },
 ]);
 
-const everybody = [...main, together, ...detours, ...(isQuick ? [] : elsewhere)];
+const everybody = [...main, together, ...detours, ...elsewhere];
 const pools = detours.filter(({ name }) => name === 'redline-pool');
 
 const blockingFile = 'spawn-blocking.js';
@@ -156,6 +154,12 @@ const balancing: Entry[] = ['random', 'round-robin', 'least-busy'].map((policy) 
   env: { BALANCE: policy },
 }));
 
+/** The comparisons of the README, with fewer contenders. */
+const quickVariants = new Set([
+  ...['node', 'redline', 'posix-spawn', 'go', 'rust'].map((name) => `${name}/echo`),
+  ...['node', 'redline'].map((name) => `${name}/resident`),
+]);
+
 const groups: Record<string, { entries: Entry[]; env?: Record<string, string>; probe?: string }> = {
   echo: { entries: everybody, env: { WORKLOAD: 'echo' } },
   cat: { entries: everybody, env: { WORKLOAD: 'cat' } },
@@ -185,8 +189,8 @@ export default defineConfig({
   // Unpinned, children run on any free core, as they normally would; pinned, they would all share the server's.
   load: { connections: 30, pin: false, turns: false },
   // A process per request means a thousand requests a second: V8 needs seconds to see enough of them to compile its code.
-  precision: { restarts: 5, blocks: 6, sliceMs: 300, warmupMs: 3_000, latencyMs: 400 },
-  quick: { restarts: 4, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },
+  precision: { restarts: 4, blocks: 3, sliceMs: 300, warmupMs: 2_000, latencyMs: 200 },
+  quick: { restarts: 4 },
   groups: {
     echo: { title: 'echo hi' },
     cat: { title: 'cat of 163 KB' },
@@ -194,20 +198,19 @@ export default defineConfig({
       title: 'echo hi, 1.5 GiB resident in the server',
       // Node serves a dozen requests a second here: with more connections, a slice would end before the first response.
       load: { connections: 8 },
-      precision: { blocks: 4, sliceMs: 2_000 },
-      quick: { blocks: 1, sliceMs: 1_500 },
+      precision: { blocks: 1, sliceMs: 1_500 },
     },
     blocking: { title: '8 × echo hi, seen from the main thread', load: { connections: 4 } },
     sync: {
       title: 'spawnSync, seen from the caller',
       load: { connections: 1 },
-      quick: { blocks: 1, sliceMs: 1_000 },
+      precision: { blocks: 1, sliceMs: 1_000 },
     },
     git: { title: '`git log -5`', load: { connections: 8 } },
     thumbnail: {
       title: 'A thumbnail by `gm`',
       load: { connections: 4 },
-      quick: { sliceMs: 1_000 },
+      precision: { sliceMs: 1_000 },
     },
     'balance-even': { title: 'Balancing, even work' },
     'balance-uneven': {
@@ -302,6 +305,7 @@ function toVariant(
     group,
     command,
     env: { ...groupEnv, ...env },
+    ...(quickVariants.has(`${name}/${group}`) ? {} : { quick: false as const }),
     ...(probe === undefined ? {} : { probe }),
   };
 }

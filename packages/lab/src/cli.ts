@@ -25,6 +25,7 @@ const { version } = createRequire(import.meta.url)('../package.json') as { versi
 
 const interrupt = new AbortController();
 let interruptedBy: NodeJS.Signals | undefined;
+let interruptedAt = 0;
 
 const helpText = `
 Where to begin:
@@ -40,13 +41,21 @@ Where to begin:
 
 ladder, bench, flame, deopts, heap and runtimes read a redline.config.ts; the others do not need one.`;
 
+/**
+ * One Ctrl-C reaches this process several times: from the terminal, and from npm and other programs above, which pass it on. Within
+ * this time it is the same one.
+ */
+const sameSignalMs = 1_000;
+
 /** The first signal ends the run in order; a second one kills the servers and exits at once. */
 function onSignal(signal: NodeJS.Signals): void {
   if (interruptedBy !== undefined) {
+    if (performance.now() - interruptedAt < sameSignalMs) return;
     killAllServers();
     process.exit(exitCodeOfSignal(signal));
   }
   interruptedBy = signal;
+  interruptedAt = performance.now();
   interrupt.abort(new Error(`interrupted by ${signal}`));
 }
 

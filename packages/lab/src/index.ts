@@ -21,6 +21,7 @@ export type {
 export type { RunFacts } from './report/run-facts.ts';
 export type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from './figures.ts';
 export { bandOf, judge } from './stats/verdict.ts';
+export { estimateRun, type RunEstimate } from './bench/run-time.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
 export type { TryResult, TryVerdict } from './try/result.ts';
 export { renderTryTerminal } from './try/report/try-terminal.ts';

@@ -2,7 +2,8 @@ import type { CommandContext } from '../command/context.ts';
 import type { Command } from 'commander';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
-import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
+import type { Overrides, Plan } from '../config/resolve-plan.ts';
+import { choosePlans } from './choose-plans.ts';
 import { LabError } from '../errors.ts';
 import {
   parseCount,
@@ -11,9 +12,12 @@ import {
   parseSecondsOrNone,
   parseSeed,
 } from '../command/options.ts';
-import { addReports } from '../command/write-files.ts';
+import { addReports, shownPath } from '../command/write-files.ts';
+import { pinSelf } from '../system/pinning.ts';
 import { addTrees, compareTrees, runBefore } from './compare-trees.ts';
 import { type LimitedReports, measurePlans } from './measure-plans.ts';
+import { announcement } from './run-time.ts';
+import { type Earlier, identify, newestUnfinished, readEarlier } from './unfinished.ts';
 import type { Asked } from '../command/choose-variant.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -23,6 +27,7 @@ interface BenchOptions extends Overrides, LimitedReports, RequestOptions {
   base?: string;
   build?: string;
   before?: string;
+  continue?: true;
 }
 
 const descriptions = {
@@ -37,7 +42,7 @@ export function addBenchCommand(
 ): void {
   const command = addTarget(program.command(name))
     .description(descriptions[name])
-    .option('--quick', 'take a first look in a fraction of the time, with wider intervals')
+    .option('--quick', 'take a first look of three minutes or less, with wider intervals')
     .option('--only <names>', 'measure only these variants, separated by commas', parseNames)
     .option(
       '--restarts <n>',
@@ -60,7 +65,11 @@ export function addBenchCommand(
       'exit with 1 when a variant takes this much more CPU, e.g. 3%',
       parseMargin,
     )
-    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
+    .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed)
+    .option(
+      '--continue',
+      'go on with the groups that an interrupted run of this commit has measured',
+    );
   if (name === 'bench') {
     addTrees(
       command.option(
@@ -84,6 +93,7 @@ async function run(
 ): Promise<void> {
   const { base, build, before } = options;
   if (base !== undefined) {
+    if (options.continue) throw nothingToContinue('--base compares without groups');
     const asked = { target, command: words, request };
     return compareTrees(asked, { ...options, base }, context);
   }
@@ -96,29 +106,47 @@ async function run(
   const startedAt = new Date();
   const { config, folder } = await loadTarget(target, words, { sideBySide: true, request });
   if (before !== undefined) await runBefore(before, folder, context.signal);
-  const all = resolvePlans(config, folder, options);
-  const plans = options.only ? choosePlans(all, options.only) : all;
+  const { plans, leftOut } = choosePlans(config, folder, options);
   const notes = await applyReplay(plans, options, context.signal);
   const title = config.title ?? config.name;
-  await measurePlans(command, title, plans, { options, context, startedAt, notes });
+  const identity = await identify(plans, folder);
+  const earlier = options.continue
+    ? goOn(plans, options, { identity, redlineVersion: context.version })
+    : undefined;
+  const left = plans.filter(
+    (plan) => earlier?.parts.every(({ group }) => group !== plan.group) ?? true,
+  );
+  say(command, announcement({ plans: left, leftOut }, pinSelf(false).coreCount));
+  const measuring = { context, startedAt, notes, earlier, identity };
+  await measurePlans(command, title, plans, { options, ...measuring });
 }
 
-function choosePlans(plans: readonly Plan[], only: readonly string[]): Plan[] {
-  const names = plans.flatMap(({ variants }) => variants.map(({ name }) => name));
-  const unknown = only.find((name) => !names.includes(name));
-  if (unknown !== undefined) {
-    throw new LabError(
-      'ERR_REDLINE_OPTION',
-      `--only names "${unknown}", which is not one of ${names.join(', ')}.`,
-    );
-  }
-  return plans.flatMap((plan) => {
-    const variants = plan.variants.filter(({ name }) => only.includes(name));
-    if (variants.length === 0) return [];
-    const hasBaseline = variants.some(({ name }) => name === plan.baseline);
-    const floor = variants.find(({ name }) => name === plan.floor)?.name;
-    return { ...plan, variants, floor, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
-  });
+/** Finds the groups of an interrupted run: in the file of the figures, or in the newest one of the output folder. */
+function goOn(
+  plans: readonly Plan[],
+  { json, out }: BenchOptions,
+  asked: Parameters<typeof readEarlier>[1],
+): Earlier | undefined {
+  if (plans[0]!.group === undefined) throw nothingToContinue('this config has none');
+  if (json === '-') throw nothingToContinue('standard output has none: name a file with --json');
+  const file = json ?? newestUnfinished(out, plans[0]!.name);
+  const earlier = file === undefined ? undefined : readEarlier(file, asked);
+  const names = earlier?.parts.map(({ group }) => group).join(', ');
+  say(
+    'continue',
+    earlier === undefined
+      ? `${file === undefined ? `no unfinished run of ${plans[0]!.name} is in ${out}` : `${file} does not exist`}: every group is measured`
+      : `${shownPath(earlier.file)} has ${names}`,
+  );
+  return earlier;
+}
+
+function nothingToContinue(why: string): LabError {
+  return new LabError('ERR_REDLINE_OPTION', `--continue goes on with complete groups, but ${why}.`);
+}
+
+function say(what: string, text: string): void {
+  process.stderr.write(`${what}: ${text}\n`);
 }
 
 const base = `
@@ -129,8 +157,9 @@ function helpText(name: string): string {
 Examples:
   redline ${name} redline.config.ts --quick
   redline ${name} http://127.0.0.1:3000/feed -- node old.js -- node new.js
-  redline ${name} --only base,candidate --restarts 8 --json result.json${name === 'ladder' ? '' : base}
+  redline ${name} --only base,candidate --restarts 8 --json result.json
+  redline ${name} --json result.json --continue${name === 'ladder' ? '' : base}
 
 Exit status: 0 measured, 1 a server, a check or the load failed, or a variant is slower than --fail-if-slower allows,
-2 wrong input, 130 interrupted.`;
+2 wrong input, 130 interrupted: the groups that are complete are reported and written.`;
 }

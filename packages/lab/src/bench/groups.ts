@@ -24,6 +24,7 @@ export function mergeGroups(
       load: result.load,
       precision: result.precision,
       pinning: result.machine.pinning,
+      durationSeconds: result.durationSeconds,
       warnings: result.warnings,
     })),
     slices: results.flatMap(({ slices }) => slices),
@@ -32,7 +33,7 @@ export function mergeGroups(
 
 /** Splits a result into its comparisons, each in the form of a result without groups, as a report shows it. */
 export function splitGroups(result: BenchResult): BenchResult[] {
-  const { groups, limit, ...whole } = result;
+  const { groups, limit, unfinished: _, ...whole } = result;
   if (groups === undefined) return [result];
   return groups.map(({ name, pinning = whole.machine.pinning, ...facts }) => {
     const variants = result.variants.filter(({ group }) => group === name);

@@ -106,7 +106,7 @@ async function measureBlocks(
     block <= blocks || (block <= blocks + maxExtraBlocks && servers.some(isMissing));
   for (let block = 1 - uncounted; hasNext(block); block++) {
     const running = servers.filter(({ name }) => !observations.skipped.has(name));
-    const taken = await turns?.measure(running, random, measured, plan.passes);
+    const taken = await turns?.measure(running, random, measured, plan.precision.passes);
     for (const server of shuffled(running, random)) {
       if (observations.skipped.has(server.name)) continue;
       restart.signal.throwIfAborted();

@@ -45,8 +45,20 @@ export interface BenchResult extends RunFacts {
   limit?: Limit;
   /** Every timed slice, as measured. */
   slices: Slice[];
+  /** Set if the run was interrupted: groups are missing, and `--continue` measures them. */
+  unfinished?: Unfinished;
   /** Set only for configs with groups: each is a comparison of its own. `baseline`, `control`, bands and `load` are the first's. */
   groups?: GroupFacts[];
+}
+
+/** The missing part of an interrupted run, and what a run that goes on with it has to have in common with it. */
+export interface Unfinished {
+  /** Names of the groups. */
+  missing: string[];
+  /** The commit of the config's folder; empty outside a repository. */
+  commit: string;
+  /** The configuration of each group asked for, as a digest. */
+  groups: Record<string, string>;
 }
 
 /** Settings and control of one group of variants. */
@@ -61,6 +73,8 @@ export interface GroupFacts {
   precision: PrecisionFacts;
   /** As in `MachineFacts`. Absent in files written before groups had their own. */
   pinning?: string;
+  /** Absent in files of older versions. */
+  durationSeconds?: number;
   warnings: string[];
 }
 
@@ -134,6 +148,8 @@ export interface SkippedVariant {
 export interface PrecisionFacts {
   restarts: number;
   blocks: number;
+  /** Turns of each server in a block, if the config sets them. */
+  passes?: number;
   sliceMs: number;
   warmupMs: number;
   warmupRequests?: number;

@@ -12,6 +12,7 @@ import { pinSelf } from '../system/pinning.ts';
 import { measureRestart, type Restart } from './measure-restart.ts';
 import { controlName, type Observations, type RunListener } from './observations.ts';
 import { restartsThatFit } from './restarts-that-fit.ts';
+import { QuickTime } from './run-time.ts';
 import { untilTimeIsOver } from './until-time-is-over.ts';
 
 /** One thread of wrk feeds several cores of servers; more threads than this only contend. */
@@ -21,17 +22,23 @@ const maxGeneratorThreads = 4;
  * Measures restarts × blocks: every restart starts all contestants, and each block measures each of them once, in a new order. At
  * the end, or on abort, everything started has been stopped.
  * @param plans One for each group. They share the setup, and run one after the other.
+ * @param keep Receives each group once it is complete.
  */
 export async function runBench(
   plans: readonly Plan[],
   listen: (plan: Plan) => RunListener,
   signal: AbortSignal,
-): Promise<Observations[]> {
+  keep: (plan: Plan, observations: Observations) => void = () => {},
+): Promise<void> {
   const setup: SetupResult = (await plans[0]!.setup?.()) ?? {};
   try {
-    const observed: Observations[] = [];
-    for (const plan of plans) {
+    let time: QuickTime | undefined;
+    for (const [index, plan] of plans.entries()) {
       const pinning = pinSelf(plan.pin);
+      if (plan.isQuick && plan.until === undefined) {
+        time ??= new QuickTime(pinning.coreCount);
+        Object.assign(plan, time.bound(plans.slice(index)));
+      }
       const before = readInterference();
       const listener = listen(plan);
       const observations = await observe(plan, setup, { pinning, listener, signal });
@@ -41,9 +48,8 @@ export async function runBench(
           (after.stealTicks - before.stealTicks) / Math.max(1, after.allTicks - before.allTicks);
         observations.throttledTimes = after.throttledTimes - before.throttledTimes;
       }
-      observed.push(observations);
+      keep(plan, observations);
     }
-    return observed;
   } finally {
     await setup.stop?.();
   }

@@ -4,7 +4,7 @@ import { defaultMargin } from '../stats/verdict.ts';
 import { parseCommand } from './command-line.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';
 
-type OptionalPrecision = 'warmupRequests' | 'minutes';
+type OptionalPrecision = 'warmupRequests' | 'minutes' | 'passes';
 
 /** A config with every default filled in: the only input of the runner. */
 export interface Plan {
@@ -45,8 +45,8 @@ export interface Plan {
   timeLimitMs?: number;
   /** Set if the first restart may take longer: the user asked for a number of restarts, not for a time. */
   waitsForFirst?: true;
-  /** Turns of each server in a block. */
-  passes?: number;
+  /** Set for `--quick`: the restarts of all groups that fit into its time. */
+  isQuick?: true;
   /** Set if the app cannot run twice: its copies are started and measured one after the other. */
   oneAtATime?: true;
   readyTimeoutMs: number;
@@ -168,6 +168,7 @@ function resolvePlan(config: RedlineConfig, folder: string, overrides: Overrides
       ...(overrides.blocks === undefined ? {} : { blocks: overrides.blocks }),
       ...(overrides.warmup === undefined ? {} : { warmupMs: 1_000 * overrides.warmup }),
     },
+    ...(overrides.quick && overrides.restarts === undefined && { isQuick: true as const }),
     seed: overrides.seed ?? Math.floor(Math.random() * 2 ** 32),
     readyTimeoutMs: config.readyTimeoutMs ?? 30_000,
     setup: config.setup,

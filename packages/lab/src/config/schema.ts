@@ -15,6 +15,7 @@ const positive = v.pipe(v.number(), v.gtValue(0));
 const precision: v.GenericSchema<PrecisionConfig> = v.strictObject({
   restarts: v.optional(count),
   blocks: v.optional(count),
+  passes: v.optional(count),
   // wrk checks its stop flag every 100 ms, and a shorter slice is mostly connection setup.
   sliceMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(100))),
   warmupMs: v.optional(v.pipe(v.number(), v.integer(), v.minValue(0))),
@@ -76,6 +77,7 @@ const configSchema: v.GenericSchema<RedlineConfig> = v.strictObject({
         name: someText,
         group: v.optional(someText),
         note: v.optional(v.string()),
+        quick: v.optional(v.literal(false)),
         beside: v.optional(v.boolean()),
         over: v.optional(someText),
         command: v.union([someText, v.pipe(v.array(v.string()), v.minLength(1))]),

@@ -23,7 +23,8 @@ export interface RedlineConfig {
   load?: LoadConfig;
   precision?: PrecisionConfig;
   /**
-   * Overrides of `precision` for `--quick`. @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns`
+   * Overrides of `precision` for `--quick`, which takes as many of these restarts as fit into three minutes.
+   * @default { restarts: 4, blocks: 2 }; { restarts: 4, blocks: 3 } without `load.turns`
    */
   quick?: PrecisionConfig;
   /** Max time until a server responds to the first request, in milliseconds. @default 30_000 */
@@ -55,6 +56,8 @@ export interface VariantConfig {
   group?: string;
   /** A few words shown beside the name. */
   note?: string;
+  /** False for a variant that `--quick` leaves out, unless `--only` names it; a group without a variant is left out, too. */
+  quick?: false;
   /** On a ladder: not a rung, but a variant to compare with the rung before it. @default false */
   beside?: boolean;
   /**
@@ -135,6 +138,8 @@ export interface PrecisionConfig {
   restarts?: number;
   /** Times each variant is measured between two restarts, in shuffled order; the lower level. @default 3; 10 without `load.turns` */
   blocks?: number;
+  /** With `load.turns`: turns of each server in a block. @default 8 */
+  passes?: number;
   /** Length of one measurement in milliseconds; of turns it is 40. @default 100; 200 without `load.turns` */
   sliceMs?: number;
   /** Load before the first measurement of a fresh server, in milliseconds. @default 1_000 */

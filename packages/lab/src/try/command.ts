@@ -198,10 +198,9 @@ function planOf(
       variantOf(app, withRedline, preloads, redirecting),
     ],
     baseline: unchanged,
-    precision,
+    precision: { ...precision, passes },
     connections,
     turns,
-    passes,
     timeLimitMs: Math.max(0, timeLimitMsOf(pace) - spentMs),
     ...(refusal === undefined ? {} : { oneAtATime: true }),
     ...(restarts === undefined

@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { digestOf, readStored, store } from '../../command/stored-run.ts';
 import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
 
@@ -79,8 +77,7 @@ export class EarlierProofs {
   }
 
   #write(): void {
-    mkdirSync(dirname(this.#file), { recursive: true });
-    writeFileSync(this.#file, `${JSON.stringify(this.#content, undefined, 2)}\n`);
+    store(this.#file, `${JSON.stringify(this.#content, undefined, 2)}\n`);
   }
 }
 
@@ -90,19 +87,11 @@ function isMeasured({ word }: Proof): boolean {
 }
 
 function read(file: string): ProofFile | undefined {
-  try {
-    const content = JSON.parse(readFileSync(file, 'utf8')) as ProofFile;
-    return content.schema === 2 ? content : undefined;
-  } catch {
-    return undefined;
-  }
+  const content = readStored<ProofFile>(file);
+  return content?.schema === 2 ? content : undefined;
 }
 
 /** Identifies a change by its diff: other parts of a finding differ from profile to profile. */
 function keyOf({ finding: { rule, diff }, preload }: Candidate): string {
   return `${rule} ${digestOf([diff, preload])}`;
-}
-
-function digestOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }

@@ -1,21 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Command } from 'commander';
-import { addAdviseCommand } from './advise/command.ts';
-import { addBenchCommand } from './bench/command.ts';
+import { loadCommands } from './commands.ts';
 import { suggestCommands } from './suggest/suggest-commands.ts';
-import { addCiCommand } from './ci/command.ts';
-import { addCompletionCommand } from './completion/command.ts';
-import { addDeoptsCommand } from './deopts/command.ts';
-import { addDoctorCommand } from './doctor/command.ts';
-import { addFlameCommand } from './flame/command.ts';
-import { addHeapCommand } from './heap/command.ts';
-import { addProveCommand } from './prove/command.ts';
-import { addReplayCommand } from './access-log/replay-command.ts';
-import { addRuntimesCommand } from './runtimes/command.ts';
-import { addStairsCommand } from './stairs/command.ts';
-import { addTopCommand } from './access-log/top-command.ts';
-import { addTryCommand } from './try/command.ts';
 import { exitCodeOf, LabError } from './errors.ts';
 import { readProject } from './project/read-project.ts';
 import { maskSecrets } from './secrets.ts';
@@ -104,21 +91,7 @@ const program = new Command('redline')
 // Arguments may hold a token, and every user can list processes. The reports keep their own, masked copy.
 program.hook('preAction', (_, asked) => void (process.title = `redline ${asked.name()}`));
 const context = { version, signal: interrupt.signal };
-addTryCommand(program, context);
-addDoctorCommand(program, context);
-addBenchCommand(program, 'ladder', context);
-addBenchCommand(program, 'bench', context);
-addCiCommand(program, context);
-addStairsCommand(program, context);
-addFlameCommand(program, context);
-addDeoptsCommand(program, context);
-addHeapCommand(program, context);
-addTopCommand(program, context);
-addReplayCommand(program, context);
-addRuntimesCommand(program, context);
-addProveCommand(program, context);
-addAdviseCommand(program, context);
-addCompletionCommand(program);
+await loadCommands(program, context, process.argv[2]);
 
 try {
   if (!printSuggestions()) await program.parseAsync();

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
 import { Answer } from '../src/answer/answer.ts';
@@ -9,6 +8,8 @@ import { JsonCache } from '../src/cache/json-cache.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
+import { clockOf } from './clock.ts';
+import { until } from './until.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';
@@ -36,7 +37,7 @@ describe('compressed(tieredStore())', { skip }, () => {
     client = new Redis((server as RedisServer).url);
     await client.ping();
     tiered = tieredStore(client, { keyPrefix: 'packed:' });
-    while (!tiered.isCoherent) await sleep(5);
+    await until('the invalidations', () => tiered.isCoherent);
   });
   after(async () => {
     tiered.close();
@@ -44,7 +45,8 @@ describe('compressed(tieredStore())', { skip }, () => {
   });
   storeContract(() => compressed(tiered, { minLength: 1 }));
 
-  it('renews what is stale, in its place', async () => {
+  it('renews what is stale, in its place', async (t) => {
+    const clock = clockOf(t);
     const cache = new JsonCache({
       store: compressed(tiered, { minLength: 1 }),
       logger: false,
@@ -56,8 +58,10 @@ describe('compressed(tieredStore())', { skip }, () => {
       return answer.json;
     };
     for (const made of [1, 2, 3]) {
-      assert.equal(await ask(made), String(made));
-      await sleep(20);
+      // The claim of a renewal ends by the clock of Redis.
+      await until('it is renewed', async () => (await ask(made)) === String(made));
+      await until('it is stored', () => cache.stats.stores === made);
+      clock.advance(20);
     }
     assert.equal(cache.stats.stores, 3);
   });

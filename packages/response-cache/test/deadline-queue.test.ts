@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineQueue, type PendingCall } from '../src/outages/deadline-queue.ts';
+import { clocksOf, timersOf } from './clock.ts';
 import { until } from './until.ts';
 
 // The queue's own timer does not keep the process up.
@@ -60,29 +61,37 @@ describe('DeadlineQueue', () => {
     assert.equal(timers.mock.callCount(), 1);
   });
 
-  it('watches again after a time without calls', async () => {
+  it('watches again after a time without calls', (t) => {
+    const pass = timersOf(t, clocksOf(t));
     const givenUp: string[] = [];
     const queue = new DeadlineQueue(20, () => queue.drain());
     const first = makeCall(givenUp, 'first');
     queue.add(first);
     queue.settle(first);
-    await sleep(80);
+    pass(80);
     queue.add(makeCall(givenUp, 'second'));
-    await until('the deadline of the second', () => givenUp.length > 0);
+    pass(21);
+    pass(1);
     assert.deepEqual(givenUp, ['second']);
   });
 
-  it('does not take a stall of its own event loop for a silent store', async () => {
+  it('does not take a stall of its own event loop for a silent store', (t) => {
+    const clock = clocksOf(t);
+    const pass = timersOf(t, clock);
     const givenUp: string[] = [];
     const queue = new DeadlineQueue(400, () => queue.drain());
     const call = makeCall(givenUp, 'a');
+    const silent = makeCall(givenUp, 'b');
     queue.add(call);
-    blockFor(900);
-    // The answer needs several turns of the loop after the stall.
-    await sleep(5);
+    queue.add(silent);
+    // The timer runs this late, and the response needs several turns of the loop after the stall.
+    clock.advance(900);
+    pass(401);
     queue.settle(call);
-    await sleep(700);
     assert.deepEqual(givenUp, []);
+    pass(401);
+    pass(1);
+    assert.deepEqual(givenUp, ['b']);
   });
 
   it('finds a silent store out though the event loop stalls all the time', async () => {

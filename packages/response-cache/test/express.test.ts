@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import express, { type Express } from 'express';
 import { cached, type ExpressCacheOptions } from '../src/adapters/express.ts';
 import { JsonCache, type CachePolicy } from '../src/index.ts';
+import { clockOf } from './clock.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
 import { until } from './until.ts';
 
@@ -47,7 +48,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
       let runs = 0;
       const { text, fetch } = await start(t, (app) => {
         app.get('/products/:id', cached(cache, policy, options), async (request, response) => {
-          await sleep(1);
+          await nextTurn();
           response
             .status(203)
             .set('x-of', 'answer')
@@ -112,6 +113,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
     });
 
     it('gives one failure to all who wait, and with `stale` the old response in its place', async (t) => {
+      const clock = clockOf(t);
       const cache = makeCache();
       let runs = 0;
       let fails = true;
@@ -124,7 +126,8 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
         app.get('/', cached(cache, { ...policy, ttl: 10, stale: 60_000 }, options), async () => {
           runs += 1;
           await until('five requests', () => arrived === 5);
-          await sleep(30);
+          // Those that have arrived are waiting by then.
+          await nextTurn();
           throw new Error(`run ${runs}`);
         });
         app.get(
@@ -147,7 +150,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
       fails = false;
       await text('/stale');
       fails = true;
-      await sleep(20);
+      clock.advance(20);
       const stale = await fetch('/stale');
       assert.deepEqual([stale.status, await stale.text()], [200, '{"good":true}']);
     });

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fastifyCompress } from '@fastify/compress';
 import { fastify, type FastifyInstance } from 'fastify';
 import { fastifyCache, type FastifyCachePolicy } from '../src/adapters/fastify.ts';
 import { JsonCache, memoryStore, type JsonCacheOptions, type RouteDefaults } from '../src/index.ts';
+import { clockOf } from './clock.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
 import { until } from './until.ts';
 
@@ -71,7 +72,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
           );
         });
         app.get('/sent-and-returned', withCache({ at }), async (_request, reply) => {
-          await sleep(1);
+          await nextTurn();
           return reply.send({ run: (runs += 1) });
         });
       });
@@ -176,7 +177,8 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
         app.get('/', withCache({ at }), async () => {
           runs += 1;
           await until('five requests', () => arrived === 5);
-          await sleep(50);
+          // Those that have arrived are waiting by then.
+          await nextTurn();
           throw new Error(`run ${runs}`);
         });
       });
@@ -190,6 +192,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
     });
 
     it('sends the old response where a handler fails, with `stale`', async (t) => {
+      const clock = clockOf(t);
       let fails = false;
       const { text, cache } = await start(t, (app) => {
         app.get('/', withCache({ at, ttl: 10, stale: 60_000 }), async (_request, reply) => {
@@ -199,7 +202,7 @@ for (const at of ['handler', 'hook', 'engine'] as const) {
       });
       assert.equal(await text('/'), '{"good":true}');
       fails = true;
-      await sleep(20);
+      clock.advance(20);
       assert.equal(await text('/'), '{"good":true}');
       assert.equal(cache.stats.stale, 1);
     });

@@ -96,6 +96,7 @@ const calls: Readonly<Record<string, (cache: JsonCache, key: string) => unknown>
   'answer, renewed behind': async (cache, key) => {
     const behind = { ttl: 1, stale: 60_000, renew: 'behind', patience: 60_000 } as const;
     await cache.answer(key, async () => 1, behind);
+    // Longer than its ttl.
     await sleep(2);
     return cache.answer(key, async () => 2, behind);
   },

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { shared } from '../src/answer/answer.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import { Unshared, unshared } from '../src/answer/unshared.ts';
+import { clocksOf } from './clock.ts';
 
 function quietCache(options: { ttl?: number } = {}): JsonCache {
   return new JsonCache({ ...options, logger: false });
@@ -42,9 +43,7 @@ describe('A miss', () => {
     const cache = quietCache();
     let calls = 0;
     const value = { toJSON: () => ({ calls: ++calls }) };
-    const answers = await askTogether(50, () =>
-      cache.answer('/a', () => sleep(5).then(() => value)),
-    );
+    const answers = await askTogether(50, () => cache.answer('/a', () => nextTurn(value)));
     assert.equal(calls, 1);
     assert.ok(
       answers.every((answer) => answer.status === 'fulfilled' && answer.value === '{"calls":1}'),
@@ -57,16 +56,19 @@ describe('A miss', () => {
 
   it('does not wait for another key', async () => {
     const cache = quietCache();
-    const slow = cache.answer('/slow', () => sleep(50).then(() => 1));
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const slow = cache.answer('/slow', () => promise);
     assert.equal(await cache.answer('/fast', () => 2), '2');
+    resolve(1);
     assert.equal(await slow, '1');
   });
 
-  it('is produced again once its time is up', async () => {
+  it('is produced again once its time is up', async (t) => {
+    const clock = clocksOf(t);
     const cache = quietCache({ ttl: 30 });
     assert.equal(await cache.answer('/a', () => 1), '1');
     assert.equal(await cache.answer('/b', () => 1, { ttl: 60_000 }), '1');
-    await sleep(80);
+    clock.advance(80);
     assert.equal(await cache.answer('/a', () => 2), '2');
     assert.equal(await cache.answer('/b', () => 2), '1');
   });
@@ -118,7 +120,7 @@ describe('A producer that throws', () => {
     const answers = await askTogether(20, () =>
       cache.answer('/a', async () => {
         const run = (runs += 1);
-        await sleep(5);
+        await nextTurn();
         if (run === 1) throw new Error('the first caller is not served');
         return run;
       }),
@@ -138,7 +140,7 @@ describe('A producer that throws', () => {
     const answers = await askTogether(20, () =>
       cache.answer('/a', async () => {
         runs += 1;
-        await sleep(5);
+        await nextTurn();
         throw new Error(`database is away ${runs}`);
       }),
     );
@@ -158,7 +160,7 @@ describe('A producer that throws', () => {
         '/a',
         async () => {
           runs += 1;
-          await sleep(5);
+          await nextTurn();
           if (index < 5) throw new Error('aborted');
           return index;
         },
@@ -185,11 +187,12 @@ describe('A producer that throws', () => {
 });
 
 describe('A producer that says how long its answer is good for', () => {
-  it('is believed', async () => {
+  it('is believed', async (t) => {
+    const clock = clocksOf(t);
     const cache = quietCache();
     assert.equal(await cache.answer('/a', () => shared(1, { ttl: 30 })), '1');
     assert.equal(await cache.answer('/b', () => shared(1, { ttl: 60_000 }), { ttl: 30 }), '1');
-    await sleep(80);
+    clock.advance(80);
     assert.equal(await cache.answer('/a', () => 2), '2');
     assert.equal(await cache.answer('/b', () => 2), '1');
   });
@@ -197,7 +200,7 @@ describe('A producer that says how long its answer is good for', () => {
   it('has it shared and not stored at 0', async () => {
     const cache = quietCache();
     const answers = await askTogether(5, () =>
-      cache.answer('/a', () => sleep(5).then(() => shared(1, { ttl: 0 }))),
+      cache.answer('/a', () => nextTurn(shared(1, { ttl: 0 }))),
     );
     assert.ok(answers.every((answer) => answer.status === 'fulfilled' && answer.value === '1'));
     assert.equal(cache.stats.shared, 4);
@@ -211,7 +214,7 @@ describe('An unshared answer', () => {
     const cache = quietCache();
     const answers = await askTogether(10, (index) =>
       cache.answer('/me', async () => {
-        await sleep(5);
+        await nextTurn();
         return unshared({ caller: index });
       }),
     );
@@ -239,10 +242,13 @@ describe('An unshared answer', () => {
 describe('A deleted key', () => {
   it('is not filled by a run that began before', async () => {
     const cache = quietCache();
-    const before = cache.answer('/a', () => sleep(30).then(() => 'old'.length));
+    const [old, fresh] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+    const before = cache.answer('/a', () => old.promise);
     await cache.delete('/a');
-    const after = cache.answer('/a', () => sleep(60).then(() => 4));
+    const after = cache.answer('/a', () => fresh.promise);
+    old.resolve(3);
     assert.equal(await before, '3');
+    fresh.resolve(4);
     assert.equal(await after, '4');
     assert.equal(
       cache.answer('/a', () => assert.fail('not stored')),
@@ -252,12 +258,15 @@ describe('A deleted key', () => {
 
   it('shares no run that began before with those who ask after', async () => {
     const cache = quietCache();
-    const old = cache.answer('/a', () => sleep(30).then(() => 1));
+    const [old, fresh] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()];
+    const before = cache.answer('/a', () => old.promise);
     await cache.delete('/a');
-    const callers = [1, 2, 3].map(() => cache.answer('/a', () => sleep(50).then(() => 2)));
-    assert.equal(await old, '1');
+    const callers = [1, 2, 3].map(() => cache.answer('/a', () => fresh.promise));
+    old.resolve(1);
+    assert.equal(await before, '1');
     // The old run is over, the new one is still pending and takes more callers.
     callers.push(cache.answer('/a', () => assert.fail('a second run')));
+    fresh.resolve(2);
     assert.deepEqual(await Promise.all(callers), ['2', '2', '2', '2']);
   });
 });
@@ -280,7 +289,7 @@ describe('A store that refuses to write', () => {
       });
       const cache = new JsonCache({ store, logger: false });
       assert.equal(await cache.answer('/a', () => 1), '1');
-      await sleep(1);
+      await nextTurn();
       assert.equal(cache.stats.storeErrors, 1);
       assert.equal(cache.stats.stores, 0);
       // Nothing would be kept: see hanging-store.test.ts.

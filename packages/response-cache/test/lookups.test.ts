@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Found, JsonStore } from '../src/store/json-store.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
+import { clocksOf } from './clock.ts';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);
@@ -60,12 +61,16 @@ describe('Two callers of one key', () => {
     assert.equal(await second, '1');
   });
 
-  it('wait for a slow store as long as it may take, counted from their own question', async () => {
+  it('wait for a slow store as long as it may take, counted from their own question', async (t) => {
+    const clock = clocksOf(t);
+    t.mock.timers.enable({ apis: ['setTimeout'] });
     const store = new ManualStore();
     const cache = new JsonCache({ store, logger: false, timeoutMs: 5_000 });
     for (const round of [0, 1]) {
       const answer = cache.answer('/a', () => assert.fail('produced'));
-      await sleep(60);
+      clock.advance(4_000);
+      t.mock.timers.tick(4_000);
+      await nextTurn();
       assert.equal(cache.isStoreDown, false);
       store.gets[round]!('1');
       assert.equal(await answer, '1');

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { after, describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { startRedis, type RedisServer } from '@redline/services';
 import { Redis } from 'ioredis';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import type { JsonStore } from '../src/store/json-store.ts';
 import { redisStore } from '../src/redis/redis-store.ts';
+import { clocksOf, timersOf } from './clock.ts';
 import { until } from './until.ts';
 
 // The timers of the cache do not keep the process up.
@@ -48,7 +49,7 @@ describe('A store that fails', () => {
     const cache = new JsonCache({ store, logger: log });
     let runs = 0;
     const produce = async (): Promise<number> => {
-      await sleep(20);
+      await nextTurn();
       return (runs += 1);
     };
     const answers = await Promise.all(
@@ -90,13 +91,16 @@ describe('A store that fails', () => {
 });
 
 describe('A store that does not answer', () => {
-  it('is given up after timeoutMs, and asked by nobody but one probe from then on', async () => {
+  it('is given up after timeoutMs, and asked by nobody but one probe from then on', async (t) => {
     const log = makeLog();
     const store = makeManualStore();
     const cache = new JsonCache({ store, logger: log, timeoutMs: 50 });
-    assert.equal(await cache.answer('/a', () => 1), '1');
+    const pass = timersOf(t, clocksOf(t));
+    const first = cache.answer('/a', () => 1);
+    pass(60);
+    assert.equal(await first, '1');
     for (let i = 0; i < 100; i++) await cache.answer(`/other/${i}`, () => i);
-    await sleep(350);
+    for (let waitedMs = 0; waitedMs < 3_000; waitedMs += 50) pass(50);
     assert.equal(cache.stats.bypasses, 101);
     assert.equal(store.waiting.length, 2, 'the lookup and one probe');
     assert.deepEqual(log.lines, [
@@ -105,13 +109,14 @@ describe('A store that does not answer', () => {
     cache.close();
   });
 
-  it('is used again once a probe is answered in time, and that is told once', async () => {
+  it('is used again once a probe is answered in time, and that is told once', async (t) => {
+    const clock = clocksOf(t);
     const log = makeLog();
     const store = makeManualStore();
     const cache = new JsonCache({ store, logger: log, timeoutMs: 50 });
     await cache.answer('/a', () => 1);
     await until('a probe', () => store.waiting.length === 2);
-    await sleep(100);
+    clock.advance(100);
     store.waiting[1]!.answer();
     await until('a second probe, after the late answer', () => store.waiting.length === 3);
     assert.equal(cache.isStoreDown, true);
@@ -136,7 +141,7 @@ describe('A store that does not answer', () => {
     const cache = new JsonCache({ store, logger: false, timeoutMs: 30 });
     assert.equal(await cache.answer('/a', () => 'new'.length), '3');
     store.waiting[0]!.answer('"old"');
-    await sleep(5);
+    await nextTurn();
     assert.equal(cache.stats.hits, 0);
     cache.close();
   });
@@ -191,6 +196,7 @@ describe('Redis', { skip }, () => {
         const answer = await cache.answer(`/load/${number}/${i % 5}`, () => ({ number }));
         assert.equal(answer, `{"number":${number}}`);
         answers[number]! += 1;
+        // A worker is not to take the whole loop.
         await sleep(2);
       }
     };

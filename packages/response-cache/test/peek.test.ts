@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Answer, due, JsonCache, memoryStore, shared, type JsonStore } from '../src/index.ts';
+import { clocksOf } from './clock.ts';
 
 /** A store that answers later, as Redis does. */
 function laterStore(): JsonStore & { down: boolean } {
@@ -55,15 +55,21 @@ for (const [name, makeStore] of [
       assert.equal(cache.stats.invalidated, 1);
     });
 
-    it('gives out the old response while another makes a new one, and only then', async () => {
+    it('gives out the old response while another makes a new one, and only then', async (t) => {
+      const clock = clocksOf(t);
       const cache = cacheOver();
       const options = { ttl: 10, stale: 60_000 };
       await cache.answer('a', () => 1, options);
-      await sleep(20);
+      clock.advance(20);
       assert.equal(await cache.peek('a', options), undefined);
       const { promise, resolve } = Promise.withResolvers<number>();
-      const renewing = cache.answer('a', () => promise, options);
-      await sleep(1);
+      const begun = Promise.withResolvers<void>();
+      const make = (): Promise<number> => {
+        begun.resolve();
+        return promise;
+      };
+      const renewing = cache.answer('a', make, options);
+      await begun.promise;
       const old = await cache.peek('a', options);
       assert.ok(old instanceof Answer);
       assert.deepEqual([old.json, old.source], ['1', 'stale']);
@@ -75,8 +81,13 @@ for (const [name, makeStore] of [
 
     it('says that an early renewal is due, which answer then makes', async (t) => {
       const cache = cacheOver();
+      const clock = clocksOf(t);
       const options = { ttl: 60_000, early: true };
-      await cache.answer('a', () => sleep(5).then(() => 1), options);
+      const make = async (): Promise<number> => {
+        clock.advance(5);
+        return 1;
+      };
+      await cache.answer('a', make, options);
       assert.ok((await cache.peek('a', options)) instanceof Answer);
       t.mock.method(Math, 'random', () => 1 - Number.MIN_VALUE ** 0.9);
       t.mock.method(Math, 'log', () => -Infinity);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
 import { createClient } from 'redis';
@@ -218,7 +219,8 @@ describe("Processes that share a store, with renew: 'behind'", { skip }, () => {
           let runs = 0;
           const produce = async (): Promise<number> => {
             runs += 1;
-            await new Promise((resolve) => setTimeout(resolve, 20));
+            // Long enough for the processes to ask meanwhile.
+            await sleep(20);
             return round;
           };
           if (round === 1) await caches[0]!.wrap('key', produce, options);
@@ -231,12 +233,12 @@ describe("Processes that share a store, with renew: 'behind'", { skip }, () => {
               (await Promise.all(caches.map((cache) => cache.wrap('key', produce, options)))).every(
                 (value) => value === round,
               );
-            while (!(await isNew())) await new Promise((resolve) => setTimeout(resolve, 5));
+            await until('the new value everywhere', isNew);
           }
           assert.equal(runs, 1, `round ${round}`);
           clock.advance(1_500);
-          // The claim of the round before has ended by then.
-          await new Promise((resolve) => setTimeout(resolve, 1_100));
+          // The claim of a round ends by the clock of Redis.
+          if (round < 3) await sleep(1_100);
         }
       } finally {
         for (const cache of caches) cache.close();

@@ -220,8 +220,13 @@ for (const [name, serve] of Object.entries(entrances)) {
       for (const runs of [2, 3]) {
         assert.equal((await get()).text, '{"run":1}');
         await until('it has failed', () => asked.length === runs && lines.length === 1);
-        await new Promise((resolve) => setTimeout(resolve, 20));
       }
+      // The next one begins once the last one has failed.
+      await until('another one', async () => {
+        assert.equal((await get()).text, '{"run":1}');
+        return asked.length > 3;
+      });
+      assert.equal(lines.length, 1);
       assert.match(lines[0]!, /^The renewal of ".*\/items.*" behind its responses failed: /);
     });
 
@@ -248,17 +253,18 @@ for (const [name, serve] of Object.entries(entrances)) {
       const { get, asked, cache } = await serve(t, {
         handler(run, reply) {
           if (run === 2) reply.header('set-cookie', 'a=b');
-          if (run === 3) reply.status(404);
+          if (run > 2) reply.status(404);
           return { run };
         },
       });
       await get();
       clock.advance(1_500);
-      for (const runs of [2, 3]) {
-        assert.equal((await get()).text, '{"run":1}');
-        await until('it is made', () => asked.length === runs);
-        // A renewal without a result is not repeated at once.
-        await new Promise((resolve) => setTimeout(resolve, 300));
+      // One begins once the result of the one before is not kept.
+      for (const runs of [2, 3, 4]) {
+        await until('it is made', async () => {
+          assert.equal((await get()).text, '{"run":1}');
+          return asked.length === runs;
+        });
       }
       assert.equal(cache.stats.stores, 1);
     });

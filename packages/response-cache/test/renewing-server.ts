@@ -24,6 +24,7 @@ await app.register(fastifyCache, { cache, hosts: 'any' });
 const policy = { at: 'hook', ttl: 600_000, stale: 6_000_000, renew: 'behind' } as const;
 app.get('/items/:id', { config: { cache: policy } }, async ({ url }) => {
   runs[`http://x${url}`] = (runs[`http://x${url}`] ?? 0) + 1;
+  // Long enough for all processes to ask meanwhile.
   await sleep(100);
   // The number of the run in all processes.
   return { run: aheadMs === 0 ? 1 : 2 };

@@ -100,6 +100,7 @@ describe('tieredStore on a Redis Cluster', { skip }, () => {
       let runs = 0;
       const asked = Array.from({ length: 30 }, (_, index) =>
         all[index % 3]!.answer(`lease-${key}`, async () => {
+          // The other processes ask meanwhile.
           await sleep(50);
           return (runs += 1);
         }),

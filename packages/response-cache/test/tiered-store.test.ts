@@ -254,7 +254,8 @@ describe('The lease of tieredStore', { skip }, () => {
       Array.from({ length: 60 }, (_, index) =>
         caches[index % 3]!.answer('/slow', async () => {
           runs += 1;
-          await sleep(2_500);
+          // Longer than a lease that is not kept.
+          await sleep(1_200);
           return { runs };
         }),
       ),
@@ -271,6 +272,7 @@ describe('The lease of tieredStore', { skip }, () => {
       caches.map((cache) =>
         cache.answer('/failing', async () => {
           runs += 1;
+          // The other processes ask meanwhile.
           await sleep(20);
           if (runs === 1) throw new Error('no');
           return 1;

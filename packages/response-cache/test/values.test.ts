@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { JsonCache } from '../src/cache/json-cache.ts';
+import { clocksOf } from './clock.ts';
 
 const quietCache = (): JsonCache => new JsonCache({ logger: false });
 
@@ -28,8 +28,10 @@ describe('A value', () => {
 
   it('is not replaced by what was being made for its key when it was set', async () => {
     const cache = quietCache();
-    const old = cache.wrap('key', () => sleep(20).then(() => 'old'));
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const old = cache.wrap('key', () => promise);
     await cache.set('key', 'new');
+    resolve('old');
     assert.equal(await old, 'old');
     assert.equal(await cache.get('key'), 'new');
   });
@@ -44,10 +46,11 @@ describe('A value', () => {
     assert.deepEqual(await cache.getMany(['a', 'b', 'c']), [undefined, undefined, 3]);
   });
 
-  it('goes when its time is up', async () => {
+  it('goes when its time is up', async (t) => {
+    const clock = clocksOf(t);
     const cache = quietCache();
     await cache.set('a', 1, { ttl: 20 });
-    await sleep(60);
+    clock.advance(20);
     assert.equal(await cache.get('a'), undefined);
     await assert.rejects(cache.set('a', 1, { ttl: 0 }), { code: 'ERR_REDLINE_CACHE_OPTION' });
   });

@@ -19,6 +19,8 @@ export const labErrorDocs = {
   ERR_REDLINE_RUNTIME: 'a runtime could not be fetched, or does not run on this machine',
   ERR_REDLINE_COMMAND:
     'a command that prepares a run, such as `--before`, failed; its last lines are shown',
+  ERR_REDLINE_DOCKER:
+    'no container could be started for `--docker`, or a step in it failed; its last lines are shown',
   ERR_REDLINE_GIT:
     'the trees of `--base` cannot be made: no repository, an unknown revision, or uncommitted changes',
   ERR_REDLINE_TRY: 'redline cannot serve the app, or found nothing in it to ask for',

@@ -38,7 +38,14 @@ export function withoutSecrets<Value>(value: Value): Value {
 /** Returns the command line for a result, with its secrets masked. */
 export function invocation(): string {
   const words = process.argv.slice(2);
-  return ['redline', ...words.map((word, at) => maskLogin(word, words[at - 1]))].join(' ');
+  return ['redline', ...words.map((word, at) => maskOption(word, words[at - 1]))].join(' ');
+}
+
+/** Masks the value of a variable for a container, and of a login. */
+function maskOption(word: string, before: string | undefined): string {
+  const [, name] = /^((?:--env=)?\w+=)./s.exec(word) ?? [];
+  const isVariable = name !== undefined && (before === '--env' || word.startsWith('--env='));
+  return isVariable ? `${name}${mask}` : maskLogin(word, before);
 }
 
 /** Masks the whole body of a login request, whatever its fields are called. */

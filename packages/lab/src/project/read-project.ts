@@ -31,12 +31,13 @@ interface PackageJson {
 /** Scripts for production come first: a build watches nothing and reloads nothing. */
 const startScripts = ['start:prod', 'start', 'serve', 'dev'];
 
-const lockFiles: readonly [file: string, manager: PackageManager][] = [
+export const lockFiles: readonly [file: string, manager: PackageManager][] = [
   ['pnpm-lock.yaml', 'pnpm'],
   ['yarn.lock', 'yarn'],
   ['bun.lock', 'bun'],
   ['bun.lockb', 'bun'],
   ['package-lock.json', 'npm'],
+  ['npm-shrinkwrap.json', 'npm'],
 ];
 
 /** Returns undefined if a folder has no package.json that can be read. */

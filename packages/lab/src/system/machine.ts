@@ -24,7 +24,8 @@ export function readMachine(pinning: string): MachineFacts {
 function readVirtualisation(): string {
   const cpuInfo = read('/proc/cpuinfo');
   if (cpuInfo === undefined) return 'not visible';
-  if (existsSync('/.dockerenv')) return 'container';
+  // Podman has a file of its own.
+  if (existsSync('/.dockerenv') || existsSync('/run/.containerenv')) return 'container';
   return /^flags\s*:.*\bhypervisor\b/m.test(cpuInfo) ? 'virtual' : 'none seen';
 }
 

@@ -18,6 +18,8 @@ import { nodeCommandOf } from '../project/node-command.ts';
 import { runToEnd } from '../system/run-to-end.ts';
 import { unchanged, variantOf, withRedline } from './app.ts';
 import { busiestRoute } from './busiest-route.ts';
+import { addDocker, refuseWithoutDocker, requireLinux, runInDocker } from './docker/command.ts';
+import type { DockerOptions } from './docker/in-container.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
@@ -29,7 +31,7 @@ import type { TryResult } from './result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from './target.ts';
 import { verdictOf } from './verdict.ts';
 
-interface TryOptions extends TargetOptions, ReportOptions, ConsentOptions {
+interface TryOptions extends TargetOptions, ReportOptions, ConsentOptions, DockerOptions {
   log?: string;
   before?: string;
   seconds?: number;
@@ -59,11 +61,14 @@ export function addTryCommand(program: Command, context: CommandContext): void {
     )
     .option('--restarts <n>', 'fresh starts of every server (default: as many as fit)', parseCount)
     .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed);
-  addReports(addConsent(command))
+  addReports(addConsent(addDocker(command)))
     .addHelpText('after', helpText)
-    .action((target: string, words: string[], options: TryOptions, own: Command) =>
-      run(own.args, options, context),
-    );
+    .action((target: string, words: string[], options: TryOptions, own: Command) => {
+      refuseWithoutDocker(options);
+      return options.docker === undefined
+        ? run(own.args, options, context)
+        : runInDocker(own.args, own, context);
+    });
 }
 
 async function run(
@@ -74,6 +79,7 @@ async function run(
   const startedAt = new Date();
   const { signal } = context;
   const target = await resolveTarget(words, options);
+  if (options.dryRun !== true) requireLinux();
   const { requestsFrom, notes } = await readLog(target, options, signal);
   if (options.before !== undefined) {
     await runToEnd(parseCommand(options.before), {
@@ -267,6 +273,8 @@ Examples:
   redline try --login 'POST /login {"user":"me","password":"secret"}' /orders -- npm start
   redline try --har shop.har -- npm start
   redline try --record -- npm start
+  redline try --docker -- npm start
+  redline try --docker --image my-app --env-file .env.local -- node dist/main.js
 
 Without a command it tries the config of the folder, or the start script of its package.json.
 

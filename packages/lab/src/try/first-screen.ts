@@ -20,6 +20,8 @@ export interface ConsentOptions {
   yes?: true;
   /** Stops after the first screen. */
   dryRun?: true;
+  /** A person answers through a pipe, because this runs in a container. */
+  asksByPipe?: true;
 }
 
 /** A database or a queue in the configuration of the app. */
@@ -201,7 +203,8 @@ export class FirstScreen {
 
   async #ask(question: string, signal: AbortSignal): Promise<boolean> {
     const { input, output } = this.#streams;
-    if (this.#options.yes === true || input.isTTY !== true || output.isTTY !== true) return true;
+    const isPerson = input.isTTY === true && output.isTTY === true;
+    if (this.#options.yes === true || !(isPerson || this.#options.asksByPipe === true)) return true;
     const askedAt = performance.now();
     const lines = createInterface({ input, output });
     const stop = new AbortController();

@@ -16,7 +16,7 @@ import { fileURLToPath } from 'node:url';
 import type { RedlineConfig } from '../../src/config/types.ts';
 import type { BenchResult } from '../../src/bench/result.ts';
 
-const command = fileURLToPath(new URL('../../bin/redline.mjs', import.meta.url));
+export const command = fileURLToPath(new URL('../../bin/redline.mjs', import.meta.url));
 const serverFile = fileURLToPath(new URL('./fixtures/server.mjs', import.meta.url));
 
 /** A folder of its own for one test, and the command run in it. */

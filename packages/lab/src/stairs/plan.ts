@@ -37,6 +37,8 @@ export interface StairsObservations {
   restarts: CutSlice[][];
   /** Slices in which the ending of requests at each cut was timed. */
   endings: CutSlice[];
+  /** Slices of each restart in which memory was counted. */
+  memory: CutSlice[][];
   /** Marks of some whole requests, one after the other. */
   waiting: WaitingMark[][];
   rounds: number;

@@ -82,6 +82,7 @@ async function observe(
       dropFatalCut(observed, error.report);
       observed.restarts = [];
       observed.endings = [];
+      observed.memory = [];
       restart = 0;
     }
   }
@@ -112,6 +113,7 @@ async function trace(
     ...chosen,
     restarts: [],
     endings: [],
+    memory: [],
     waiting: [],
     rounds: 0,
     guardMs: 0,

@@ -29,6 +29,12 @@ const warmUpRounds = 3;
 const minRounds = 3;
 /** Timed slices of each cut, a third as long: a few determine the cost of ending to a tenth of a µs. */
 const endingRounds = 4;
+/** Extra time in which memory is counted, as a share of the measuring time, in slices that hold some collections. */
+const memoryShare = 0.1;
+const minMemoryMs = 60;
+const maxMemoryMs = 250;
+const minMemoryRounds = 3;
+const maxMemoryRounds = 12;
 /** Share of the time used to select among too many stages. */
 const pilotShare = 0.2;
 const failedTooOften = 0.01;
@@ -97,6 +103,22 @@ async function rotateAll(start: CutStart): Promise<void> {
       session.server.dropOutput();
     }),
   );
+  listener.phase('counting memory');
+  observed.memory.push(await memorySlices(start, budgetMs));
+}
+
+/** Counts memory after all that is timed, because counting costs time. */
+function memorySlices(
+  { session, observed, random }: CutStart,
+  budgetMs: number,
+): Promise<CutSlice[]> {
+  const { guardMs } = observed;
+  const countedMs = Math.min(maxMemoryMs, Math.max(minMemoryMs, observed.countedMs));
+  const cuts = [...observed.cuts, whole];
+  const fitting = Math.floor((memoryShare * budgetMs) / (guardMs + countedMs) / cuts.length);
+  const count = Math.min(maxMemoryRounds, Math.max(minMemoryRounds, fitting));
+  const shape = { guardMs, countedMs, countsMemory: true };
+  return slicesOf(session, shuffledRounds(cuts, count, random), shape);
 }
 
 /**
@@ -157,10 +179,11 @@ async function slicesOf(
     guardMs,
     countedMs,
     timesEndings = false,
+    countsMemory = false,
   }: Partial<SliceShape> & Pick<SliceShape, 'guardMs' | 'countedMs'>,
 ): Promise<CutSlice[]> {
   const slices: CutSlice[] = [];
-  await session.rotate(cuts, { guardMs, countedMs, timesEndings }, (message) => {
+  await session.rotate(cuts, { guardMs, countedMs, timesEndings, countsMemory }, (message) => {
     slices.push(...message.slices);
   });
   return slices;

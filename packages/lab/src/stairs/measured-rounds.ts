@@ -20,7 +20,7 @@ export class MeasuredRounds {
     steadyCore: SteadyCore | undefined,
   ) {
     this.#session = session;
-    this.#shape = { guardMs, countedMs, timesEndings: false };
+    this.#shape = { guardMs, countedMs, timesEndings: false, countsMemory: false };
     this.#steadyCore = steadyCore;
   }
 

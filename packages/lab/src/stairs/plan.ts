@@ -38,6 +38,8 @@ export interface StairsObservations {
   restarts: CutSlice[][];
   /** Slices in which the ending of requests at each cut was timed. */
   endings: CutSlice[];
+  /** Slices of each restart in which memory was counted. */
+  memory: CutSlice[][];
   /** Marks and calls of some whole requests, one after the other. */
   marks: WaitingMark[][];
   requests: RequestCalls[];

@@ -1,5 +1,6 @@
 import type { CallsSummary } from '../calls-out/result.ts';
 import type { Interval, MachineFacts, Verdict } from '../figures.ts';
+import type { MemoryFigures } from './memory.ts';
 import type { CutSlice, StageKind } from './preload/protocol.ts';
 import type { RunFacts } from '../report/run-facts.ts';
 
@@ -48,6 +49,7 @@ export interface StairsResult extends RunFacts {
     /** The whole request against itself: a real difference is impossible. */
     control: Interval;
     controlVerdict: Verdict;
+    memory?: MemoryFigures;
   };
   sumMicros: number;
   /** The whole minus the sum. */
@@ -62,6 +64,8 @@ export interface StairsResult extends RunFacts {
   warnings: string[];
   /** Every slice as measured. `cut` is the number of the stage at which requests ended; 100000 and 100001 are whole requests. */
   slices: (CutSlice & { restart: number })[];
+  /** Likewise those in which memory was counted, after all others. */
+  memorySlices?: (CutSlice & { restart: number })[];
 }
 
 export interface StageFigures {
@@ -85,6 +89,8 @@ export interface StageFigures {
    * other. Not part of the CPU.
    */
   waitingMs: Interval;
+  /** Absent if too few requests completed to count it. */
+  memory?: MemoryFigures;
   /** Number of the cut at its entry; absent for the first. */
   cut: number;
 }

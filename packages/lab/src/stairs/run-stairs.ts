@@ -82,6 +82,7 @@ async function observe(
       dropFatalCut(observed, error.report);
       observed.restarts = [];
       observed.endings = [];
+      observed.memory = [];
       restart = 0;
     }
   }
@@ -114,6 +115,7 @@ async function trace(
     endings: [],
     marks: [],
     requests: [],
+    memory: [],
     rounds: 0,
     guardMs: 0,
     countedMs: 0,

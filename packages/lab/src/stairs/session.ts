@@ -118,7 +118,12 @@ export class Session implements AsyncDisposable {
   /** Runs rounds of slices to completion. */
   async rotate(
     rounds: number[][],
-    slice: { guardMs: number; countedMs: number; timesEndings: boolean },
+    slice: {
+      guardMs: number;
+      countedMs: number;
+      timesEndings: boolean;
+      countsMemory: boolean;
+    },
     onRound: (message: Reply<'round'>) => void,
   ): Promise<void> {
     this.#onRound = onRound;

@@ -3,8 +3,9 @@ import { disturbanceWarning } from '../bench/guards.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
 import { mean } from '../stats/quantile.ts';
+import { memoryOf } from './memory.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
-import { watched } from './preload/protocol.ts';
+import { type CutSlice, watched } from './preload/protocol.ts';
 import { httpStage } from './common-path.ts';
 import { callsOf } from './calls-of-stages.ts';
 import type { StageFigures, StairsResult } from './result.ts';
@@ -31,6 +32,8 @@ export function summariseStairs(
 ): StairsResult {
   const estimates = estimateStairs(seen.restarts, seen.cuts, seen.endings, seededRandom(plan.seed));
   const stages = stagesOf(seen, estimates);
+  const memory = memoryOf(seen.memory, seen.cuts);
+  for (const [index, figures] of memory?.stages.entries() ?? []) stages[index]!.memory = figures;
   const sumMicros = stages.reduce((sum, { micros }) => sum + micros.value, 0);
   const { target } = plan;
   const calls = callsOf(seen, stages, target.variant.cwd);
@@ -63,16 +66,22 @@ export function summariseStairs(
       processMicros: estimates.processMicros,
       control: estimates.control,
       controlVerdict: estimates.controlVerdict,
+      ...(memory && { memory: memory.whole }),
     },
     sumMicros,
     unattributedMicros: estimates.whole.value - sumMicros,
     ...(calls === undefined ? {} : { calls }),
     leftOut: seen.leftOut,
     warnings: [...warningsOf(seen, estimates), ...(target.replayed?.warnings ?? [])],
-    slices: seen.restarts.flatMap((slices, restart) =>
-      slices.map((slice) => ({ restart: restart + 1, ...slice })),
-    ),
+    slices: numbered(seen.restarts),
+    memorySlices: numbered(seen.memory),
   };
+}
+
+function numbered(restarts: readonly CutSlice[][]): StairsResult['slices'] {
+  return restarts.flatMap((slices, restart) =>
+    slices.map((slice) => ({ restart: restart + 1, ...slice })),
+  );
 }
 
 function precisionOf(

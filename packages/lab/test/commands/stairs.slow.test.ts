@@ -5,6 +5,7 @@ import { freePort } from '@redline/services';
 import type { StairsResult } from '../../src/stairs/result.ts';
 import { Workbench } from './run-cli.ts';
 import { appFile, stairs } from './run-stairs.ts';
+import { showsAllocation } from './shows-allocation.ts';
 
 test('redline stairs goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
   const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {
@@ -67,3 +68,7 @@ test(
     assert.equal((await fetch(url)).status, 200);
   },
 );
+
+test('redline stairs shows the stage that allocates a Buffer of a megabyte for each request', async (t) => {
+  await showsAllocation(t, 'buffer');
+});

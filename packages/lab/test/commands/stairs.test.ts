@@ -6,6 +6,7 @@ import { freePort } from '@redline/services';
 import type { StairsResult } from '../../src/stairs/result.ts';
 import { Workbench } from './run-cli.ts';
 import { appFile, stairs } from './run-stairs.ts';
+import { showsAllocation } from './shows-allocation.ts';
 
 /** Two routes that have only their beginning in common. */
 const routes = `
@@ -56,6 +57,10 @@ describe('redline stairs', () => {
     assert.match(stdout, /Over budget: price/);
     assert.match(bench.read('table.md'), /\| `price` \|.*\*\*over\*\*/);
     assert.match(bench.read('r.html'), /^<!doctype html>/i);
+  });
+
+  test('shows the stage that allocates a megabyte for each request', async (t) => {
+    await showsAllocation(t, 'heap');
   });
 
   test('takes a variant and a request from a config, and says when a route needs authorisation', async (t) => {

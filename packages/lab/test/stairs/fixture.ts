@@ -1,9 +1,16 @@
+import type { MemoryFigures } from '../../src/stairs/memory.ts';
 import type { StairsResult } from '../../src/stairs/result.ts';
 
 const interval = (value: number, half: number): { value: number; low: number; high: number } => ({
   value,
   low: value - half,
   high: value + half,
+});
+
+const memoryOf = (bytes: number, collectorMicros: number): MemoryFigures => ({
+  allocatedBytes: interval(bytes, 10),
+  collectorMicros: interval(collectorMicros, 0.2),
+  collectorShare: Math.max(0, collectorMicros) / 60,
 });
 
 /** A result as a run leaves it, with one stage of every kind of verdict. */
@@ -24,6 +31,7 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
     includes: [],
     calls: [],
     waitingMs: interval(0, 0),
+    memory: memoryOf(micros * 100, micros / 2),
     cut: 0,
     ...more,
   });
@@ -76,7 +84,10 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
       stage('verifyToken', 6, 'changed'),
       stage('rateLimit', 0.02, 'same', { calls: [{ name: 'normalise', count: 48 }] }),
       stage('banners', -0.4, 'unresolved', { micros: interval(-0.4, 0.6) }),
-      stage('selectItems', 34.38, 'changed', { includes: ['rank', 'price'] }),
+      stage('selectItems', 34.38, 'changed', {
+        includes: ['rank', 'price'],
+        memory: memoryOf(1_021_000, 12.6),
+      }),
     ],
     whole: {
       micros: interval(60.2, 0.4),
@@ -84,6 +95,7 @@ export function stairsFixture(change: Partial<StairsResult> = {}): StairsResult 
       processMicros: 64,
       control: interval(0.05, 0.2),
       controlVerdict: 'same',
+      memory: memoryOf(1_100_000, 15),
     },
     sumMicros: 60,
     unattributedMicros: 0.2,

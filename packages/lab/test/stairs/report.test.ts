@@ -31,6 +31,9 @@ describe('the stairs in a terminal', () => {
       /rateLimit .*= same/,
       /banners .*−0\.4.*○ unresolved/,
       /whole request +60\.2/,
+      /selectItems .* 1 021 +21\.0 /,
+      /whole request .* 1 100 +25\.0 /,
+      /A request allocates 1 100 kB,\s+most\s+of\s+the app’s in selectItems \(1 021 kB\)/,
       /legacy was not cut: reached by 40 %/,
       /selectItems includes rank, price/,
       /If verifyToken cost 0 µs: 54\.2 µs/,
@@ -82,6 +85,14 @@ describe('the stairs in a terminal', () => {
     }
   });
 
+  test('have no column for memory if none was counted', () => {
+    const result = stairsFixture();
+    delete result.whole.memory;
+    for (const stage of result.stages) delete stage.memory;
+    assert.doesNotMatch(renderStairsTerminal(result, plain), /kB|gc %/);
+    assert.doesNotMatch(renderStairsHtml(result), /kB|gc %/);
+  });
+
   test('withhold every verdict when the whole differs from itself', () => {
     const result = stairsFixture();
     result.whole.controlVerdict = 'changed';
@@ -110,6 +121,11 @@ describe('the stairs in a browser', { skip }, () => {
       assert.deepEqual(complaints, []);
       assert.equal(await page.locator('#stairs tr.stage').count(), 5);
       assert.equal(await page.locator('#stairs svg.m').count(), 6);
+      assert.match(
+        await page.locator('#stairs tr.stage').last().locator('.kb').innerText(),
+        /^1.021/,
+      );
+      assert.equal(await page.locator('#stairs td.gc').count(), 6);
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

@@ -12,7 +12,7 @@ import { variableOf } from '../../ast/variable.ts';
 
 /** Names of the object that has a request. */
 const requests = /^(?:req|request|ctx|context|c|event)$/;
-/** Parts of a request that whoever sends it chooses. */
+/** Parts of a request whose text the client chooses. */
 const parts =
   /^(?:body|query|querystring|params|param|headers|header|get|url|originalUrl|path|cookies|search|hostname|req|request)$/;
 const eachOf = /^(?:map|filter|some|every|find|findIndex|findLast|flatMap|forEach|reduce)$/;

@@ -91,6 +91,9 @@ export interface CutSlice {
   cpuMicros: number;
   /** Set in slices that time it: from the early end of a request until all functions it called have returned, in µs. */
   endingMicros?: number;
+  /** Set in slices that count memory: what was allocated, and CPU of the garbage collector. */
+  allocatedBytes?: number;
+  collectorMicros?: number;
 }
 
 /** Idle time of the event loop when a request reached a stage. */
@@ -122,6 +125,8 @@ export type ToServer =
       countedMs: number;
       /** Times the endings of requests, at some cost: the CPU of these slices is not comparable with others. */
       timesEndings: boolean;
+      /** Counts memory, likewise. */
+      countsMemory: boolean;
     };
 
 export type FromServer =

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EndingTimes } from './ending-times.ts';
+import { lookAtRequests, MemoryTally } from './memory-tally.ts';
 import { type CutSlice, whole } from './protocol.ts';
 import type { StairsState } from './state.ts';
 
@@ -11,6 +12,7 @@ export interface SliceShape {
   guardMs: number;
   countedMs: number;
   timesEndings: boolean;
+  countsMemory: boolean;
 }
 
 interface Reading {
@@ -29,7 +31,7 @@ interface Reading {
 export async function rotate(
   state: StairsState,
   rounds: readonly (readonly number[])[],
-  { guardMs, countedMs, timesEndings }: SliceShape,
+  { guardMs, countedMs, timesEndings, countsMemory }: SliceShape,
   onRound: (slices: CutSlice[]) => void,
 ): Promise<void> {
   for (const [round, cuts] of rounds.entries()) {
@@ -39,14 +41,18 @@ export async function rotate(
       await sleep(guardMs);
       const endings = timesEndings ? new EndingTimes() : undefined;
       state.endings = endings;
+      const tally = countsMemory ? new MemoryTally() : undefined;
+      const stopLooking = tally && lookAtRequests(tally);
       const before = read(state);
       await sleep(countedMs);
       const after = read(state);
+      stopLooking?.();
       state.endings = undefined;
       endings?.stop();
       const endingMicros = endings?.take();
       const timed = endingMicros === undefined ? {} : { endingMicros };
-      slices.push({ round, cut, ...between(before, after), ...timed });
+      const memory = tally?.stop(after.threadMicros - before.threadMicros);
+      slices.push({ round, cut, ...between(before, after), ...timed, ...memory });
     }
     state.k = whole;
     onRound(slices);

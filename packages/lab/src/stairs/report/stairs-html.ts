@@ -9,7 +9,7 @@ import { budgetSection } from './stairs-budget.ts';
 import { stairsMethod } from './stairs-method.ts';
 import { costliest, stairFigures, type StairFigures } from './stairs-rows.ts';
 import { stairsSection } from './stairs-section.ts';
-import { stairsResolution, whatIfSentence } from './stairs-words.ts';
+import { memorySentence, stairsResolution, whatIfSentence } from './stairs-words.ts';
 import { stealText } from '../../report/words.ts';
 import { verdictWord } from '../../report/words.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
@@ -78,6 +78,8 @@ function findings(result: StairsResult, figures: StairFigures): Finding[] {
   }
   if (result.calls)
     found.push({ word: verdictWord('base', 'waits'), text: summaryText(result.calls) });
+  const memory = memorySentence(result);
+  if (memory !== undefined) found.push({ word: verdictWord('base', 'memory'), text: memory });
   if (result.whatIf)
     found.push({ word: verdictWord('base', 'what if'), text: whatIfSentence(result.whatIf) });
   return found;

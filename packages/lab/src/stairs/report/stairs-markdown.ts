@@ -14,7 +14,14 @@ import {
 } from '../../report/markdown.ts';
 import { statusWords } from './stairs-budget.ts';
 import { unitText } from './stairs-terminal.ts';
-import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
+import {
+  allocatedText,
+  collectorText,
+  memorySentence,
+  stairsResolution,
+  waitText,
+  whatIfSentence,
+} from './stairs-words.ts';
 
 /** Renders the stages and, with a budget, the status of each. */
 export function stairsMarkdown(result: StairsResult): string {
@@ -27,6 +34,7 @@ export function stairsMarkdown(result: StairsResult): string {
     { right: 'share' },
     'verdict',
     ...(hasWaiting ? [{ right: 'ms wait' }] : []),
+    ...(hasMemory(result) ? [{ right: 'kB' }, { right: 'gc %' }] : []),
     ...(budget ? [{ right: `of budget, ${unitText(budget.unit)}` }, 'budget'] : []),
     'place',
   ];
@@ -41,8 +49,20 @@ export function stairsMarkdown(result: StairsResult): string {
     leftOut.length > 0
       ? list(leftOut.map(({ name, reason }) => `${code(name)} was not cut: ${escaped(reason)}.`))
       : undefined,
+    memorySentence(result),
     stairsResolution(result),
   );
+}
+
+interface RowOptions {
+  wait?: string;
+  memory?: Pick<StageFigures, 'memory'>;
+  ofBudget: string[];
+  place?: string;
+}
+
+function hasMemory({ whole }: StairsResult): boolean {
+  return whole.memory !== undefined;
 }
 
 function rowsOf(result: StairsResult, hasWaiting: boolean): string[][] {
@@ -50,9 +70,14 @@ function rowsOf(result: StairsResult, hasWaiting: boolean): string[][] {
   const budgetOf = (stage: string): string[] =>
     budgetCells(budget?.rows.find(({ name }) => name === stage));
   const gone = (budget?.rows ?? []).filter(({ status }) => status === 'missing');
-  const row = (cells: string[], wait: string, ofBudget: string[], place = ''): string[] => [
+  const withMemory = hasMemory(result);
+  const row = (
+    cells: string[],
+    { wait = '', memory = {}, ofBudget, place = '' }: RowOptions,
+  ): string[] => [
     ...cells,
     ...(hasWaiting ? [wait] : []),
+    ...(withMemory ? [allocatedText(memory), collectorText(memory)] : []),
     ...(budget ? ofBudget : []),
     code(place),
   ];
@@ -60,15 +85,19 @@ function rowsOf(result: StairsResult, hasWaiting: boolean): string[][] {
   const wholeCells = [wholeRequest, fixed(micros.value, 1), range(micros, 1), '', 'measured'];
   return [
     ...stages.map((stage) =>
-      row(cellsOf(stage, result), waitText(stage), budgetOf(stage.name), stage.place),
+      row(cellsOf(stage, result), {
+        wait: waitText(stage),
+        memory: stage,
+        ofBudget: budgetOf(stage.name),
+        place: stage.place,
+      }),
     ),
     ...gone.map(({ name, limit }) =>
-      row([code(name), '–', '', '', ''], '', [
-        `– / ${fixed(limit!, 2)}`,
-        bold(statusWords.missing),
-      ]),
+      row([code(name), '–', '', '', ''], {
+        ofBudget: [`– / ${fixed(limit!, 2)}`, bold(statusWords.missing)],
+      }),
     ),
-    row(wholeCells, '', budgetOf(wholeRequest)),
+    row(wholeCells, { memory: whole, ofBudget: budgetOf(wholeRequest) }),
   ];
 }
 

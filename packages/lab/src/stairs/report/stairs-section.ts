@@ -10,7 +10,7 @@ import {
   type StairRow,
   unattributed,
 } from './stairs-rows.ts';
-import { waitText } from './stairs-words.ts';
+import { allocatedText, collectorText, waitText } from './stairs-words.ts';
 import { STACK, stackedTable } from '../../report/style.ts';
 import { verdictWord } from '../../report/words.ts';
 import { defaultMargin } from '../../stats/verdict.ts';
@@ -42,9 +42,10 @@ function lead({ whole }: StairsResult, { bandText }: StairFigures): Markup {
 }
 
 function table(result: StairsResult, figures: StairFigures): Markup {
+  const hasMemory = result.whole.memory !== undefined;
   const rows = figures.rows.map((row, index) => stair(row, figures, figures.rows[index + 1]));
-  return markup`<table class="t" role="table"><colgroup><col class="w-name"><col class="w-kind"><col><col class="w-micros"><col class="w-range"><col class="w-share"><col class="w-rps"><col class="w-verdict"></colgroup>
-<thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Stage</th><th role="columnheader">Kind</th><th role="columnheader" class="plot">CPU µs into the request${axisHeader(figures.axis)}</th><th role="columnheader" class="n">µs</th><th role="columnheader" class="n">95 % interval</th><th role="columnheader" class="n">Share</th><th role="columnheader" class="n">rps if it ended</th><th role="columnheader">Verdict</th></tr></thead>
+  return markup`<table class="t" role="table"><colgroup><col class="w-name"><col class="w-kind"><col><col class="w-micros"><col class="w-range"><col class="w-share"><col class="w-rps">${hasMemory && markup`<col class="w-kb"><col class="w-gc">`}<col class="w-verdict"></colgroup>
+<thead role="rowgroup"><tr role="row"><th role="columnheader" class="name">Stage</th><th role="columnheader">Kind</th><th role="columnheader" class="plot">CPU µs into the request${axisHeader(figures.axis)}</th><th role="columnheader" class="n">µs</th><th role="columnheader" class="n">95 % interval</th><th role="columnheader" class="n">Share</th><th role="columnheader" class="n">rps if it ended</th>${hasMemory && markup`<th role="columnheader" class="n">kB</th><th role="columnheader" class="n">gc %</th>`}<th role="columnheader">Verdict</th></tr></thead>
 <tbody role="rowgroup" data-rove>${rows}${wholeRow(result, figures)}</tbody></table>`;
 }
 
@@ -72,7 +73,7 @@ function stair(row: StairRow, figures: StairFigures, next: StairRow | undefined)
   const detail = [stage.place, waitsText(row), includesText(row), callsText(row)].filter(
     (text) => text !== '',
   );
-  return markup`<tr role="row" class="stage"><th role="rowheader" scope="row" class="name">${stage.name}${detail.map((text) => markup`<small>${text}</small>`)}</th><td role="cell" class="kind">${stage.kind}</td><td role="cell" class="plot stair-plot">${mark}</td><td role="cell" class="n micros"><b>${micros}</b><span class="unit"> µs</span></td><td role="cell" class="n range">${range}</td><td role="cell" class="n share">${percent(stage.share)}</td><td role="cell" class="n rps">${fixed(stage.rpsIfItEnded.value)}<span class="unit"> rps if it ended</span></td><td role="cell" class="verdict">${cost(row.reading)}</td></tr>
+  return markup`<tr role="row" class="stage"><th role="rowheader" scope="row" class="name">${stage.name}${detail.map((text) => markup`<small>${text}</small>`)}</th><td role="cell" class="kind">${stage.kind}</td><td role="cell" class="plot stair-plot">${mark}</td><td role="cell" class="n micros"><b>${micros}</b><span class="unit"> µs</span></td><td role="cell" class="n range">${range}</td><td role="cell" class="n share">${percent(stage.share)}</td><td role="cell" class="n rps">${fixed(stage.rpsIfItEnded.value)}<span class="unit"> rps if it ended</span></td>${memoryCells(stage)}<td role="cell" class="verdict">${cost(row.reading)}</td></tr>
 `;
 }
 
@@ -84,14 +85,25 @@ function wholeRow({ whole }: StairsResult, figures: StairFigures): Markup {
     `95 % interval ${range} µs`,
     markup`${bar(figures.axis, 0, estimate)}${whisker(figures.axis, estimate)}`,
   );
-  return markup`<tr role="row" class="whole"><th role="rowheader" scope="row" class="name">Whole request</th><td role="cell" class="kind"></td><td role="cell" class="plot stair-plot">${mark}</td><td role="cell" class="n micros"><b>${micros}</b><span class="unit"> µs</span></td><td role="cell" class="n range">${range}</td><td role="cell" class="n share"></td><td role="cell" class="n rps">${fixed(whole.rps.value)}<span class="unit"> rps</span></td><td role="cell" class="verdict"><span class="v base">measured</span></td></tr>
+  return markup`<tr role="row" class="whole"><th role="rowheader" scope="row" class="name">Whole request</th><td role="cell" class="kind"></td><td role="cell" class="plot stair-plot">${mark}</td><td role="cell" class="n micros"><b>${micros}</b><span class="unit"> µs</span></td><td role="cell" class="n range">${range}</td><td role="cell" class="n share"></td><td role="cell" class="n rps">${fixed(whole.rps.value)}<span class="unit"> rps</span></td>${memoryCells(whole)}<td role="cell" class="verdict"><span class="v base">measured</span></td></tr>
 `;
+}
+
+function memoryCells(of: Pick<StairsResult['whole'], 'memory'>): Markup | undefined {
+  if (of.memory === undefined) return undefined;
+  const collector = collectorText(of);
+  return markup`<td role="cell" class="n kb">${allocatedText(of)}<span class="unit"> kB</span></td><td role="cell" class="n gc">${collector}${collector !== '' && markup`<span class="unit"> % gc</span>`}</td>`;
 }
 
 function notes(result: StairsResult, figures: StairFigures): Markup {
   const texts = [
     unattributed(result, figures),
     `All threads of the server together use ${fixed(result.whole.processMicros, figures.decimals)} µs a request; the stages are those of its main thread.`,
+    ...(result.whole.memory === undefined
+      ? []
+      : [
+          'kB: allocated per request; gc %: the garbage collector’s part of the request’s CPU. Both were counted after all that was timed.',
+        ]),
     ...result.leftOut.map(({ name, reason }) => `${name} was not cut: ${reason}.`),
   ];
   return markup`${texts.map((text) => markup`<p class="lead note">${text}</p>`)}`;
@@ -131,12 +143,13 @@ function style({ stages, whole }: StairsResult, { rows, axis, whole: text }: Sta
   const micros = [...rows.map((row) => row.micros), text.micros];
   const ranges = [...rows.map((row) => row.range), text.range];
   const rps = [...stages.map((stage) => fixed(stage.rpsIfItEnded.value)), fixed(whole.rps.value)];
+  const memories = [...stages, whole];
   return `#stairs .stair-plot{background:${plotBackground(axis)}}.m>.joint{stroke:var(--bar);stroke-width:1;marker:none}
-#stairs .m>rect:is(.withheld){fill:var(--bar)}#stairs .stage .kind,#stairs .range,#stairs .share,#stairs .rps{color:var(--ink2)}
-#stairs .w-name{width:19em}#stairs .w-kind{width:calc(6.6em + var(--pad))}#stairs .w-micros{${columnWidth(micros)}}#stairs .w-range{${columnWidth(['95 % interval', ...ranges])}}#stairs .w-share{${columnWidth(['Share', '99.9 %'])}}#stairs .w-rps{${columnWidth(['rps if it ended', ...rps])}}#stairs .w-verdict{${VERDICT_WIDTH}}
+#stairs .m>rect:is(.withheld){fill:var(--bar)}#stairs .stage .kind,#stairs .range,#stairs .share,#stairs .rps,#stairs .kb,#stairs .gc{color:var(--ink2)}
+#stairs .w-name{width:19em}#stairs .w-kind{width:calc(6.6em + var(--pad))}#stairs .w-micros{${columnWidth(micros)}}#stairs .w-range{${columnWidth(['95 % interval', ...ranges])}}#stairs .w-share{${columnWidth(['Share', '99.9 %'])}}#stairs .w-rps{${columnWidth(['rps if it ended', ...rps])}}#stairs .w-kb{${columnWidth(['kB', ...memories.map(allocatedText)])}}#stairs .w-gc{${columnWidth(['gc %', ...memories.map(collectorText)])}}#stairs .w-verdict{${VERDICT_WIDTH}}
 #stairs tbody tr.stage{border-bottom-color:transparent}#stairs .whole>*{border-top:1px solid var(--mark)}#stairs .note{margin:var(--s2) 0 0}
 ${STACK}{${stackedTable('stairs')}#stairs .joint{display:none}
 #stairs .plot{grid-column:1/-1}#stairs tbody .plot{grid-row:2}#stairs .kind{grid-area:4/9/auto/-1;font-size:var(--f0)}
-#stairs .micros{grid-area:3/1/auto/4}#stairs .range{grid-area:3/4/auto/9}#stairs .verdict{grid-area:3/9/auto/-1}#stairs .share{grid-area:4/1/auto/4}#stairs .rps{grid-area:4/4/auto/9}}
+#stairs .micros{grid-area:3/1/auto/4}#stairs .range{grid-area:3/4/auto/9}#stairs .verdict{grid-area:3/9/auto/-1}#stairs .share{grid-area:4/1/auto/4}#stairs .rps{grid-area:4/4/auto/9}#stairs .kb{grid-area:5/1/auto/4}#stairs .gc{grid-area:5/4/auto/9}}
 `;
 }

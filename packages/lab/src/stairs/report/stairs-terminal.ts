@@ -14,13 +14,22 @@ import {
   unattributed,
 } from './stairs-rows.ts';
 import type { TerminalOptions } from '../../report/terminal-options.ts';
-import { stairsResolution, waitText, whatIfSentence } from './stairs-words.ts';
+import {
+  allocatedText,
+  collectorText,
+  memorySentence,
+  stairsResolution,
+  waitText,
+  whatIfSentence,
+} from './stairs-words.ts';
 
 const maxNameWidth = 28;
 const minNameWidth = 13;
 /** Room for the mark and the longest word. */
 const verdictWidth = 12;
 const minPlotWidth = 10;
+/** Room for a share in per cent with a decimal. */
+const collectorWidth = 4;
 
 const words = { changed: 'changed', same: 'same', unresolved: 'unresolved', withheld: 'withheld' };
 
@@ -59,7 +68,17 @@ function heading(result: StairsResult, width: number, glyphs: Glyphs): string[] 
   ];
 }
 
-type StairColumn = 'name' | 'micros' | 'range' | 'share' | 'wait' | 'rps' | 'plot' | 'verdict';
+type StairColumn =
+  | 'name'
+  | 'micros'
+  | 'range'
+  | 'share'
+  | 'wait'
+  | 'allocated'
+  | 'collector'
+  | 'rps'
+  | 'plot'
+  | 'verdict';
 
 /** Layout of the table for the available width. */
 interface Layout {
@@ -79,8 +98,14 @@ function layOut({ rows, whole }: StairFigures, width: number): Layout {
   const waits = rows.map(({ stage }) => waitText(stage));
   const hasWaits = waits.some((text) => text !== '');
   const waitWidth = hasWaits ? Math.max(7, widest(waits)) : 0;
-  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2;
-  const others = base + (hasWaits ? waitWidth + 2 : 0);
+  const base = 1 + microsWidth + 2 + rangeWidth + 1 + 4 + 2 + 2 + (hasWaits ? waitWidth + 2 : 0);
+  const allocated = rows.map(({ stage }) => allocatedText(stage));
+  const allocatedWidth = Math.max(5, widest(allocated));
+  const memoryWidth = allocatedWidth + 2 + collectorWidth + 1;
+  // The page has memory in any case.
+  const hasMemory =
+    allocated.some((text) => text !== '') && width - base - memoryWidth - 1 >= minNameWidth;
+  const others = base + (hasMemory ? memoryWidth : 0);
   // The marks suffice: their words are on the page.
   const hasWords = width - others - minNameWidth >= verdictWidth;
   const withVerdict = others + (hasWords ? verdictWidth : 1);
@@ -102,13 +127,21 @@ function layOut({ rows, whole }: StairFigures, width: number): Layout {
     range: { width: rangeWidth },
     share: { width: 4, gap: 1, align: 'right' },
     wait: { width: waitWidth, gap: hasWaits ? 2 : 0, align: 'right' },
+    allocated: { width: hasMemory ? allocatedWidth : 0, gap: hasMemory ? 2 : 0, align: 'right' },
+    collector: { width: hasMemory ? collectorWidth : 0, gap: hasMemory ? 1 : 0, align: 'right' },
     rps: { width: hasRps ? rpsWidth : 0, gap: hasRps ? 2 : 0, align: 'right' },
     plot: { width: plotWidth },
     verdict: { width: 0 },
   });
   return {
     nameWidth,
-    line: (cells) => line({ ...cells, rps: hasRps ? cells.rps : '' }),
+    line: ({ rps: end, allocated: bytes, collector, ...cells }) =>
+      line({
+        ...cells,
+        rps: hasRps ? end : '',
+        allocated: hasMemory ? bytes : '',
+        collector: hasMemory ? collector : '',
+      }),
     plotWidth,
     hasWaits,
     hasWords,
@@ -133,6 +166,8 @@ function table(
       range: '95 % interval',
       share: '%',
       wait: hasWaits ? 'ms wait' : '',
+      allocated: 'kB',
+      collector: 'gc %',
       rps: 'rps end',
       plot: isWide ? axisLine(axis, plotWidth) : '',
       verdict: hasWords ? 'verdict' : '',
@@ -145,6 +180,8 @@ function table(
           range: row.range,
           share: fixed(row.stage.share * 100),
           wait: waitText(row.stage),
+          allocated: allocatedText(row.stage),
+          collector: collectorText(row.stage),
           rps: fixed(row.stage.rpsIfItEnded.value),
           plot: isWide ? bar(row, figures, plotWidth, glyphs) : '',
           verdict: hasWords ? verdict(row, glyphs) : markOf(row, glyphs),
@@ -157,6 +194,8 @@ function table(
       range: whole.range,
       share: '',
       wait: '',
+      allocated: allocatedText(result.whole),
+      collector: collectorText(result.whole),
       rps: fixed(result.whole.rps.value),
       plot: isWide ? full.repeat(Math.round(axis.at(result.whole.micros.value) * plotWidth)) : '',
       verdict: hasWords ? 'measured' : '',
@@ -212,6 +251,7 @@ function notes(result: StairsResult, figures: StairFigures, width: number): stri
     ...(result.stages.some((stage) => waitText(stage) !== '')
       ? ['ms wait: how long the event loop was idle before the next stage, one request at a time.']
       : []),
+    ...memoryNotes(result),
     'rps end: requests per second of one core if the request ended there, derived from its CPU.',
     ...included.map(({ name, includes }) => `${name} includes ${some(includes)}.`),
     ...result.leftOut.map(({ name, reason }) => `${name} was not cut: ${reason}.`),
@@ -219,6 +259,14 @@ function notes(result: StairsResult, figures: StairFigures, width: number): stri
     ...budgetLines(result),
   ];
   return texts.flatMap((text) => wrap(text, width, '  '));
+}
+
+function memoryNotes(result: StairsResult): string[] {
+  const sentence = memorySentence(result);
+  if (sentence === undefined) return [];
+  return [
+    `kB: allocated per request, counted after all that was timed. gc %: the garbage collector's part of the request's CPU. ${sentence}`,
+  ];
 }
 
 function budgetLines({ budget }: StairsResult): string[] {

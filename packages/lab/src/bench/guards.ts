@@ -1,5 +1,5 @@
 import type { BenchResult } from './result.ts';
-import { isMeasured } from './result.ts';
+import { isMeasured, type MeasuredVariant } from './result.ts';
 import { median } from '../stats/quantile.ts';
 import { holdsOne } from '../stats/verdict.ts';
 import { isWaiting, waitingText } from './waiting-words.ts';
@@ -56,19 +56,24 @@ function idleServerWarning({ variants, control }: BenchResult): string[] {
   const waiting = idle.filter(({ latencyMs, cpuMicrosPerRequest: cpu }) =>
     isWaiting(latencyMs.p50, cpu),
   );
-  if (waiting.length === idle.length) {
-    const each = waiting.map(
-      ({ name, latencyMs, cpuMicrosPerRequest: cpu }) =>
-        `a response of ${name} ${waitingText(latencyMs.p50, cpu)}`,
-    );
-    return [
-      `Most of the time is spent waiting: ${each.join(', ')}. A change that saves waits shows in p50 and p99, one that saves work in CPU; rps shows neither in full.`,
-    ];
-  }
+  if (waiting.length === idle.length) return [waitingWarning(waiting, control.name)];
   const min = Math.min(...idle.map(({ serverBusy }) => serverBusy));
   return [
     `The server was not always the bottleneck (${list(idle.map(({ name }) => name))} used as little as ${percent(min)} of a core): rps understates its gain. Use CPU per request instead.`,
   ];
+}
+
+/** Others are in the table. */
+const maxWaiting = 3;
+
+function waitingWarning(waiting: readonly MeasuredVariant[], control: string): string {
+  const shown = waiting.filter(({ name }) => name !== control);
+  const each = (shown.length > 0 ? shown : waiting).slice(0, maxWaiting).map((variant) => {
+    const { name, latencyMs, cpuMicrosPerRequest: cpu } = variant;
+    return `${name} ${waitingText(latencyMs.p50, cpu)}`;
+  });
+  const more = shown.length - each.length;
+  return `Most of a response is waiting: ${each.join(', ')}${more > 0 ? `, and so on for ${more} more` : ''}. A change that saves waits shows in p50 and p99, one that saves work in CPU; rps shows neither in full.`;
 }
 
 function voidSliceWarning({ voidSlices, slices }: Observations): string[] {

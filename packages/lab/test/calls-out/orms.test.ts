@@ -17,6 +17,7 @@ describe('ORMs are seen at their driver', { skip: missing ?? false }, () => {
     ['Drizzle', /^select "id", "name" from "people" where "people"."id" = \$1$/],
     ['Knex', /^select \* from "people" where "id" = \$1 and "name" = \$2 limit \$3$/],
     ['Typeorm', /^SELECT .* WHERE \(\("people"."id" = \$1\)\) LIMIT \$2$/],
+    ['Prisma', /^SELECT "name" FROM "people" WHERE "id" = \$1$/],
     ['Sequelize', /^SELECT .* WHERE "people"."name" = \$1$/],
   ] as const) {
     test(name, async () => {

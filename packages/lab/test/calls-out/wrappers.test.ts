@@ -28,6 +28,10 @@ class Connection {
   }
 }
 
+class Recorded {
+  readonly ok = 1;
+}
+
 /** The shape of a client of pg. */
 class Client {
   readonly name = 'client';
@@ -91,7 +95,7 @@ describe('a wrapped driver', () => {
         ),
       );
       // New versions pass the class of the response.
-      const ofClass = connection.command('x', { ping: 1 }, {}, class Response {} as never);
+      const ofClass = connection.command('x', { ping: 1 }, {}, Recorded as never);
       return [found, failed, called, typeof ofClass];
     });
     assert.deepEqual(body, [{ id: 7 }, 'it fails', [null, 7], 'object']);
@@ -128,7 +132,7 @@ describe('a wrapped driver', () => {
   test('reports a rejection that the app does not handle, as without a wrapper', async () => {
     const unhandled: unknown[] = [];
     const listen = (error: unknown): void => void unhandled.push(error);
-    const before = process.listeners('unhandledRejection');
+    const usual = process.listeners('unhandledRejection');
     process.removeAllListeners('unhandledRejection');
     process.on('unhandledRejection', listen);
     try {
@@ -140,7 +144,7 @@ describe('a wrapped driver', () => {
       await new Promise((resolve) => setImmediate(resolve));
     } finally {
       process.removeListener('unhandledRejection', listen);
-      for (const each of before) process.on('unhandledRejection', each);
+      for (const each of usual) process.on('unhandledRejection', each);
     }
     assert.deepEqual(
       unhandled.map((error) => (error as Error).message),

@@ -1,5 +1,6 @@
 // A server that queries PostgreSQL through ORMs and query builders.
 import { createServer } from 'node:http';
+import { PrismaPg } from '@prisma/adapter-pg';
 import { eq } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/node-postgres';
 import { integer, pgTable, text } from 'drizzle-orm/pg-core';
@@ -28,6 +29,9 @@ const Model = sequelize.define(
   { tableName: 'people', timestamps: false },
 );
 
+// What the client that Prisma generates calls.
+const adapter = await new PrismaPg({ connectionString: url }).connect();
+
 const routes = {
   '/drizzle': async function viaDrizzle() {
     return await db.select().from(people).where(eq(people.id, 1));
@@ -37,6 +41,12 @@ const routes = {
   },
   '/typeorm': async function viaTypeorm() {
     return await source.getRepository(Person).findOneBy({ id: 1 });
+  },
+  '/prisma': async function viaPrisma() {
+    const sql = 'SELECT "name" FROM "people" WHERE "id" = $1';
+    return (
+      await adapter.queryRaw({ sql, args: [1], argTypes: [{ scalarType: 'int', arity: 'scalar' }] })
+    ).rows;
   },
   '/sequelize': async function viaSequelize() {
     return await Model.findAll({ where: { name: 'secret' } });

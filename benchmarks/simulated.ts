@@ -1,4 +1,4 @@
-// What a simulated processor counts for a request: callgrind of valgrind, with its caches, and a V8 that does the same in each run.
+// Counts the events of a request on a simulated processor: callgrind of valgrind, with its caches, and a V8 that does the same in each run.
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -35,7 +35,13 @@ import { lintFixText } from './lint-fix-table.ts';
 import { legacyTable } from './legacy-table.ts';
 import { injectionText, stairsAsyncText, verdictsModelText, verdictsText } from './proof-tables.ts';
 import { percent } from './ratio-text.ts';
-import { ciVerdictsText, ladderRealText, verdictsRealText } from './real-run-tables.ts';
+import {
+  type CiCompared,
+  ciComparedText,
+  ciVerdictsText,
+  ladderRealText,
+  verdictsRealText,
+} from './real-run-tables.ts';
 import { ruleIndex, ruleIndexFile } from './rule-index.ts';
 import { evidenceText, mythTable, pageOf, readEvidence, ruleTable } from './rule-tables.ts';
 import { registerText } from './register-table.ts';
@@ -220,6 +226,14 @@ replaceBlock(
   'docs/guide/ci.md',
   'ci-verdicts',
   ciVerdictsText(readJson('benchmarks/results/ci-verdicts.json')),
+);
+const compared = 'benchmarks/results/ci-compared.json';
+replaceBlock(
+  'docs/guide/ci.md',
+  'ci-compared',
+  existsSync(join(root, compared))
+    ? ciComparedText(readJson<CiCompared>(compared))
+    : 'Not recorded yet.',
 );
 
 replaceFile(ruleIndexFile, ruleIndex());

@@ -1,6 +1,7 @@
 // The texts of the guides about real runs, made one by one and all kept.
 import { table } from './markdown-table.ts';
 import { percent } from './ratio-text.ts';
+import { changes, type ComparedRun, judgeAll } from '../benchmarks/ci-rules.ts';
 import type { CiVerdicts } from '../benchmarks/proofs/ci-verdicts.ts';
 
 const words = ['changed', 'same', 'unresolved', 'withheld', 'failed'] as const;
@@ -107,4 +108,25 @@ export function ciVerdictsText({ summary, runs }: CiVerdicts): string {
   return `${table(['the commit', 'red builds', ...wordsOfCi, 'longest run'], rows)}
 
 Runs made one by one, and all kept. Raw data: [benchmarks/results/ci-verdicts.json](../../benchmarks/results/ci-verdicts.json).`;
+}
+
+export interface CiCompared {
+  runs: ComparedRun[];
+}
+
+/** Reports false and missed red builds, by rule. */
+export function ciComparedText({ runs }: CiCompared): string {
+  const rows = Object.entries(judgeAll(runs)).map(([rule, judged]) => [
+    rule,
+    ...changes.map((change) => {
+      const { runs: made, red } = judged[Math.round(change * 100)]!;
+      return made === 0 ? '–' : `${change === 0 ? red : made - red} of ${made}`;
+    }),
+  ]);
+  const planted = changes.slice(1).map((change) => `missed at ${percent(change)}`);
+  const longest = Math.max(...runs.map(({ seconds }) => seconds));
+  return `${table(['the build is red if', 'red without a change', ...planted], rows)}
+
+${runs.length} planted changes, judged one by one in at most ${longest} seconds each, and all kept.
+Raw data: [benchmarks/results/ci-compared.json](../../benchmarks/results/ci-compared.json).`;
 }

@@ -11,8 +11,9 @@ const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 describe('results of benchmarks', () => {
   for (const file of files)
-    test(`${file} is as its command writes it`, () => {
+    test(`${file} is as its command writes it, and complete`, () => {
       const text = textOf(file);
+      assert.doesNotMatch(text, /^  "unfinished": /m, 'the same command with --continue');
       const isFormatted = text === formatResult(JSON.parse(text) as object);
       assert.ok(isFormatted, `node benchmarks/write-result.ts ${file}`);
     });

@@ -2,21 +2,15 @@
 // machine that takes 30 % of a core: of a commit that changes nothing, and of one that makes a server 5 % slower. How often
 // is the build red? A run takes five minutes, or --seconds; --minutes bounds the total, and runs are added to the file, so
 // that a record can grow over days.
-import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type BenchResult, isMeasured } from '@redline/lab';
 import { writeSummary } from '../draws.ts';
 import { OtherLoad } from '../other-load.ts';
+import { plantedRepository } from '../planted.ts';
 
 const { values } = parseArgs({
   options: {
@@ -64,7 +58,10 @@ const folder = mkdtempSync(join(tmpdir(), 'redline-ci-verdicts-'));
 const load = Number(values.load);
 await using _other = load > 0 ? await OtherLoad.start(load) : undefined;
 try {
-  const repositories = { same: repository('same'), slower: repository('slower') };
+  const repositories = {
+    same: plantedRepository(join(folder, 'same'), 0),
+    slower: plantedRepository(join(folder, 'slower'), 0.05),
+  };
   for (const kind of inTurns(Number(values.same), Number(values.slower))) {
     const { seconds = Number(values.seconds) * 1.2 } = proof.runs.at(-1) ?? {};
     if (Date.now() + seconds * 1_000 > endsAt) break;
@@ -84,27 +81,6 @@ function inTurns(same: number, slower: number): Kind[] {
     ...(at < same ? (['same'] as const) : []),
     ...(at < slower ? (['slower'] as const) : []),
   ]).flat();
-}
-
-/** Creates two commits of the twin server: the second changes nothing, or makes it 5 % slower. */
-function repository(kind: Kind): string {
-  const path = join(folder, kind);
-  const git = (...args: string[]): void => {
-    const who = ['-c', 'user.name=proof', '-c', 'user.email=proof@localhost'];
-    execFileSync('git', ['-C', path, ...who, ...args], { stdio: 'ignore' });
-  };
-  execFileSync('git', ['init', '--quiet', path]);
-  for (const name of ['twin-app.mjs', 'spin.mjs']) {
-    copyFileSync(join(import.meta.dirname, name), join(path, name));
-  }
-  git('add', '.');
-  git('commit', '-m', 'base');
-  const app = readFileSync(join(path, 'twin-app.mjs'), 'utf8');
-  const changed = app.replace('process.env.SLOWER ?? 0)', 'process.env.SLOWER ?? 0.05)');
-  if (changed === app) throw new Error('The twin does not read SLOWER as this proof expects.');
-  writeFileSync(join(path, 'twin-app.mjs'), kind === 'same' ? `${app}\n` : changed);
-  git('commit', '-am', 'present');
-  return path;
 }
 
 function runOnce(kind: Kind, cwd: string): Run {

@@ -63,7 +63,7 @@ export function runMsOf(plans: readonly Plan[], cores: number): number {
 }
 
 /**
- * Shares the time of `--quick` among groups, before each of them anew: by what a restart of each is estimated to take, so that a
+ * Shares the time of `--quick` among groups, before each of them again: by what a restart of each is estimated to take, so that a
  * group that took longer than that leaves less to the others.
  */
 export class QuickTime {

@@ -75,7 +75,7 @@ export function readEarlier(
   if (difference !== undefined) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      `--continue cannot go on with ${shownPath(file)}: ${difference}. Without --continue, everything is measured anew.`,
+      `--continue cannot go on with ${shownPath(file)}: ${difference}. Without --continue, everything is measured again.`,
     );
   }
   const { runId, startedAt, durationSeconds } = result;

@@ -1,4 +1,4 @@
-// What a run stores as it goes, so that `--continue` can go on with it.
+// Files that a run writes as it goes; `--continue` goes on with them.
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';

@@ -1,0 +1,2 @@
+/** Busy for so many turns of a loop. */
+export const spin: (turns: number, value: number) => number;

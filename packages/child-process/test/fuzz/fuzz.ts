@@ -141,7 +141,10 @@ if (import.meta.main) {
   const first = Number(values.first);
   const result =
     values.seed === undefined
-      ? await fuzz(from(first, Number(values.programs)), { enough: () => performance.now() > end, onFound: announce })
+      ? await fuzz(from(first, Number(values.programs)), {
+          enough: () => performance.now() > end,
+          onFound: announce,
+        })
       : await fuzz([Number(values.seed)], { onFound: announce });
   for (const difference of result.differences) show(difference);
   const { rare, unknown, differences } = result;

@@ -37,6 +37,7 @@ class Client {
   readonly name = 'client';
 
   query(...args: unknown[]): unknown {
+    if (args[0] === 'fails at once') throw new Error('it fails');
     const callback = args.findLast((each) => typeof each === 'function') as
       | ((...args: unknown[]) => void)
       | undefined;
@@ -108,6 +109,18 @@ describe('a wrapped driver', () => {
         ['ping', undefined],
       ],
     );
+  });
+
+  test('throws what the driver throws at once', async () => {
+    const { body, seen } = await callsOf(async () => {
+      try {
+        return new Client().query('fails at once');
+      } catch (error) {
+        return (error as Error).message;
+      }
+    });
+    assert.equal(body, 'it fails');
+    assert.equal(seen[0]!.calls[0]!.hasFailed, true);
   });
 
   test('keeps its name, length and arguments, and the callback its `this`', async () => {

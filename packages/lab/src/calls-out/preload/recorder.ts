@@ -74,7 +74,14 @@ export class CallRecorder {
     const begun = this.#begin(describe);
     if (begun === undefined) return invoke(undefined);
     const { request, state, open } = begun;
-    return this.#watch.run(request, state, () => invoke(open));
+    return this.#watch.run(request, state, () => {
+      try {
+        return invoke(open);
+      } catch (error) {
+        open.end(error);
+        throw error;
+      }
+    });
   }
 
   /** Runs a function whose calls begin in a later turn as calls of the functions that are on the stack now. */

@@ -79,8 +79,8 @@ async function run(
   const startedAt = new Date();
   const { signal } = context;
   const target = await resolveTarget(words, options);
-  if (options.dryRun !== true) requireLinux();
   const { requestsFrom, notes } = await readLog(target, options, signal);
+  if (options.dryRun !== true) requireLinux();
   if (options.before !== undefined) {
     await runToEnd(parseCommand(options.before), {
       asked: '--before',

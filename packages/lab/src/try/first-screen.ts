@@ -227,7 +227,8 @@ export class FirstScreen {
 
   #write(lines: readonly string[]): void {
     const { output } = this.#streams;
-    const width = Math.min(100, output.columns ?? 100);
+    // A terminal that has no size yet says 0.
+    const width = Math.min(100, output.columns || 100);
     output.write(lines.map((line) => `${wrap(line, width, '  ').join('\n')}\n`).join(''));
   }
 }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { findOnPath } from '@redline/services';
@@ -99,8 +100,14 @@ export class ContainerBench extends Workbench {
     return readdirSync(join(this.state, 'containers'));
   }
 
-  /** Processes of containers, and clients of the engine. */
-  left(): number[] {
+  /** Containers that are there, once every process that belongs to one, or to redline, has ended. */
+  async left(): Promise<string[]> {
+    const containers = this.containers();
+    while (this.#processes().length > 0) await sleep(50);
+    return containers;
+  }
+
+  #processes(): number[] {
     return readdirSync('/proc')
       .map(Number)
       .filter((pid) => {

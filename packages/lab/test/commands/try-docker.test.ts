@@ -109,7 +109,7 @@ describe('redline try --docker', { skip }, () => {
     assert.doesNotMatch(words.join('\n'), /^-v|--volume|--mount|s3cret/m);
     const run = bench.calls().find(([, verb]) => verb === 'run')!;
     assert.deepEqual(run.slice(-3, -1), ['my-app:1', '-c']);
-    assert.deepEqual([bench.containers(), bench.left()], [[], []]);
+    assert.deepEqual(await bench.left(), []);
   });
 
   test('passes the variables on that were named, and none besides', async (t) => {
@@ -186,7 +186,7 @@ describe('redline try --docker chooses an engine:', { skip }, () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /docker is installed, but does not run: Cannot connect .* running\?\. To use it, start Docker .*\(ERR_REDLINE_DOCKER\)\n$/,
+      /docker is installed, but cannot be used: Cannot connect .* running\. If it does not run, start Docker .*\(ERR_REDLINE_DOCKER\)\n$/,
     );
     assert.doesNotMatch(stderr, /on PATH/);
   });
@@ -228,7 +228,7 @@ describe('redline try --docker refuses before it starts anything', { skip }, () 
       assert.equal(code, 2, stderr);
       assert.match(stderr, message);
     }
-    for (const option of ['--image=node:24', '--env=A=1', '--env-file=a']) {
+    for (const option of ['--image=node:24', '--env=A=1', '--env-file=pids']) {
       const { code, stderr } = await bench.run(['try', option, '--', 'node', 'a.js']);
       assert.equal(code, 2);
       assert.match(stderr, new RegExp(`${option.split('=')[0]} is for --docker`));
@@ -303,7 +303,7 @@ describe(
         assert.equal(code, 1, stderr);
         assert.match(stderr, message);
         assert.match(stderr, /\(ERR_REDLINE_DOCKER\)/);
-        assert.deepEqual([bench.containers(), bench.left()], [[], []]);
+        assert.deepEqual(await bench.left(), []);
       });
     }
 

@@ -96,50 +96,59 @@ describe('redline try, when it cannot,', () => {
     }
   });
 
-  test('says why it is not for the app: no HTTP server, TLS, no route that answers, a command that fails', async (t) => {
-    const bench = new Workbench(t);
-    bench.write('ends.cjs', "console.error('no database')");
-    bench.write('tls.cjs', "require('node:https').createServer({}).listen(process.env.PORT)");
-    bench.write(
-      'none.cjs',
-      "require('node:http').createServer((q, s) => s.writeHead(401).end()).listen(process.env.PORT)",
-    );
-    bench.write(
-      'limits.cjs',
-      "let n = 0; require('node:http').createServer((q, s) => ++n > 100 ? s.writeHead(429, { 'retry-after': '60' }).end() : s.end()).listen(process.env.PORT)",
-    );
-    bench.write('h2.cjs', "require('node:http2').createServer().listen(process.env.PORT)");
-    const request = { req: { method: 'GET', url: '/a' }, res: { statusCode: 200 } };
-    bench.write('access.log', JSON.stringify(request));
-    const cases: [args: string[], message: RegExp][] = [
-      [
-        ['--', 'node', 'ends.cjs'],
-        /"as it is" did not start: it exited with exit code 0.*no database/s,
-      ],
-      [['--', 'no-such-program'], /did not start: it exited \(no-such-program was not found\)/],
-      [['--', 'node', 'tls.cjs'], /Not for you: the app terminates TLS itself/],
-      [
-        ['--', 'node', 'limits.cjs'],
-        /GET \/ answers, after \d+ requests in a row, with 429, Retry-After 60: a rate limiter; switch it off/,
-      ],
-      [['--', 'node', 'h2.cjs'], /Not for you: the app speaks HTTP\/2/],
-      [
-        ['--log', 'access.log', '--', 'node', 'none.cjs'],
-        /GET \/a with status 401\. Send what it asks for: -H 'authorization: …'/,
-      ],
-      [['--', 'node', 'none.cjs'], /No route was found .*GET \/ answers 401.*\(ERR_REDLINE_TRY\)/],
-      [
-        ['--before', 'node -e "console.log(1),process.exit(3)"', '--', 'node', 'none.cjs'],
-        /--before "node -e .*" ended with exit code 3.*\(ERR_REDLINE_COMMAND\)\n {2}1\n$/s,
-      ],
-    ];
-    for (const [args, message] of cases) {
-      const { code, stderr } = await bench.run(['try', ...args]);
-      assert.equal(code, 1, stderr);
-      assert.match(stderr, message);
-      assert.deepEqual(bench.survivors(), []);
-    }
-  });
+  test(
+    'says why it is not for the app: no HTTP server, TLS, no route that answers, a command that fails',
+    {
+      skip: needsEngine,
+    },
+    async (t) => {
+      const bench = new Workbench(t);
+      bench.write('ends.cjs', "console.error('no database')");
+      bench.write('tls.cjs', "require('node:https').createServer({}).listen(process.env.PORT)");
+      bench.write(
+        'none.cjs',
+        "require('node:http').createServer((q, s) => s.writeHead(401).end()).listen(process.env.PORT)",
+      );
+      bench.write(
+        'limits.cjs',
+        "let n = 0; require('node:http').createServer((q, s) => ++n > 100 ? s.writeHead(429, { 'retry-after': '60' }).end() : s.end()).listen(process.env.PORT)",
+      );
+      bench.write('h2.cjs', "require('node:http2').createServer().listen(process.env.PORT)");
+      const request = { req: { method: 'GET', url: '/a' }, res: { statusCode: 200 } };
+      bench.write('access.log', JSON.stringify(request));
+      const cases: [args: string[], message: RegExp][] = [
+        [
+          ['--', 'node', 'ends.cjs'],
+          /"as it is" did not start: it exited with exit code 0.*no database/s,
+        ],
+        [['--', 'no-such-program'], /did not start: it exited \(no-such-program was not found\)/],
+        [['--', 'node', 'tls.cjs'], /Not for you: the app terminates TLS itself/],
+        [
+          ['--', 'node', 'limits.cjs'],
+          /GET \/ answers, after \d+ requests in a row, with 429, Retry-After 60: a rate limiter; switch it off/,
+        ],
+        [['--', 'node', 'h2.cjs'], /Not for you: the app speaks HTTP\/2/],
+        [
+          ['--log', 'access.log', '--', 'node', 'none.cjs'],
+          /GET \/a with status 401\. Send what it asks for: -H 'authorization: …'/,
+        ],
+        [
+          ['--', 'node', 'none.cjs'],
+          /No route was found .*GET \/ answers 401.*\(ERR_REDLINE_TRY\)/,
+        ],
+        [
+          ['--before', 'node -e "console.log(1),process.exit(3)"', '--', 'node', 'none.cjs'],
+          /--before "node -e .*" ended with exit code 3.*\(ERR_REDLINE_COMMAND\)\n {2}1\n$/s,
+        ],
+      ];
+      for (const [args, message] of cases) {
+        const { code, stderr } = await bench.run(['try', ...args]);
+        assert.equal(code, 1, stderr);
+        assert.match(stderr, message);
+        assert.deepEqual(bench.survivors(), []);
+      }
+    },
+  );
 });
 
 describe(

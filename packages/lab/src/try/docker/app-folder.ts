@@ -3,13 +3,13 @@ import { homedir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
 import { lockFiles, type PackageManager } from '../../project/read-project.ts';
 
-/** What a container needs of an app. */
+/** The facts about an app that a container needs. */
 export interface AppFolder {
   /** The folder that is copied: that of the app, or the root of its monorepo. */
   root: string;
   /** The app in it, with slashes; empty if it is the root itself. */
   below: string;
-  /** What installs its packages; undefined without a package.json. */
+  /** Manager of its packages; undefined without a package.json. */
   manager: PackageManager | undefined;
   /** Lock file of that manager in the root. */
   lock: string | undefined;

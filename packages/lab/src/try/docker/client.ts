@@ -83,8 +83,13 @@ async function feed(
 /** The line that an engine adds below its own errors. */
 const hint = /^(See|Run) '/;
 
-/** Returns the last line that a command wrote on standard error, without the full stop; its exit code if there is none. */
+/** Returns the last line that a command wrote on standard error, without the mark at its end; its exit code if there is none. */
 export function lastLine({ stderr, code }: Pick<Finish, 'stderr' | 'code'>): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '' && !hint.test(line));
-  return lines.at(-1)?.trim().replace(/\.$/, '') ?? `it ended with exit code ${code}`;
+  return (
+    lines
+      .at(-1)
+      ?.trim()
+      .replace(/[.?!]$/, '') ?? `it ended with exit code ${code}`
+  );
 }

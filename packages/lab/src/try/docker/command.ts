@@ -11,7 +11,13 @@ import { renderTryTerminal } from '../report/try-terminal.ts';
 import type { TryResult } from '../result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from '../target.ts';
 import { environmentOf } from './environment.ts';
-import { defaultImage, type DockerOptions, type InnerEnd, tryInContainer } from './in-container.ts';
+import {
+  defaultImage,
+  type DockerOptions,
+  type InnerEnd,
+  say,
+  tryInContainer,
+} from './in-container.ts';
 
 /** Adds the options of a trial in a container. */
 export function addDocker(command: Command): Command {
@@ -55,7 +61,7 @@ export async function runInDocker(
   context: CommandContext,
 ): Promise<void> {
   const options = command.opts<DockerOptions & TargetOptions & ReportOptions>();
-  // What was typed is checked here, before anything is fetched.
+  // The words that were typed are checked here, before anything is fetched.
   const target = await resolveTarget(words, options);
   if (target.record !== undefined) {
     throw new LabError(
@@ -98,7 +104,7 @@ function localServices(target: TryTarget, env: Record<string, string>): string[]
     .map(({ name }) => name);
 }
 
-/** What an app says that does not reach a service, and the code for one that did not start. */
+/** The errors of an app that does not reach a service, and the code for one that did not start. */
 const unreached = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ERR_REDLINE_SERVER/;
 
 function sayWhereServicesAre(named: readonly string[], { engine, stderr }: InnerEnd): void {
@@ -108,5 +114,5 @@ function sayWhereServicesAre(named: readonly string[], { engine, stderr }: Inner
     named.length === 0
       ? 'give its address with --env.'
       : `give ${named.join(' and ')} with that name in place of localhost, with --env.`;
-  process.stderr.write(`! ${sentence}: ${remedy}\n`);
+  say([`! ${sentence}: ${remedy}`]);
 }

@@ -5,7 +5,7 @@ import { endChild, startChild } from '../../system/guardian.ts';
 import { lastLine } from './client.ts';
 import type { Container } from './container.ts';
 
-/** What the container has anew (packages of macOS hold binaries of macOS), or nothing reads there. */
+/** Folders that are installed again there, because packages of macOS hold binaries of macOS, or that nothing reads. */
 const leftOut = ['node_modules', '.git', 'redline-out'];
 
 /**

@@ -45,7 +45,7 @@ export async function findEngine(signal: AbortSignal): Promise<ContainerEngine> 
     const asked = await runClient([...engine.command, 'ps', '--quiet'], { signal });
     if (asked === undefined) continue;
     if (asked.code === 0) return engine;
-    reason ??= `${name} is installed, but does not run: ${lastLine(asked)}. To use it, ${engine.start}, then try again.`;
+    reason ??= `${name} is installed, but cannot be used: ${lastLine(asked)}. If it does not run, ${engine.start}, then try again.`;
   }
   throw new LabError(
     'ERR_REDLINE_DOCKER',

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { createReadStream, existsSync } from 'node:fs';
 import { posix, resolve } from 'node:path';
 import { LabError } from '../../errors.ts';
+import { wrap } from '../../report/columns.ts';
 import { PhaseLine } from '../../report/phase-line.ts';
 import { type AppFolder, findAppFolder } from './app-folder.ts';
 import type { Finish } from './client.ts';
@@ -63,7 +64,7 @@ export async function tryInContainer(
   const engine = await findEngine(signal);
   line.clear();
   const installation = installationOf(app);
-  process.stderr.write(announcement(app, image, { engine, command: installation?.command }));
+  say(announcement(app, image, { engine, command: installation?.command }));
   line.show(`starting a container of ${image}`);
   await using container = await Container.start(engine, image, {
     signal,
@@ -86,7 +87,7 @@ export async function tryInContainer(
     );
   }
   line.clear();
-  const finish = await container.run('exec sh run.sh', [], {
+  const finish = await container.run(`${environment} && exec sh run.sh`, [], {
     onError: (chunk) => void process.stderr.write(chunk),
     ...(asks && { input: process.stdin }),
   });
@@ -100,7 +101,7 @@ export async function tryInContainer(
 /** The variables that were asked for, the tools on PATH, and a home folder that can be written. */
 const environment =
   '. ./env.sh && export PATH="$PWD/tools/node_modules/.bin:$PATH" && { [ -w "$HOME" ] || export HOME="$PWD"; }';
-/** Hooks of git have no repository there, and nobody answers a question. */
+/** Hooks of git have no repository there, and a question would have no answer. */
 const installing = 'env NODE_ENV=development CI=1 HUSKY=0';
 /** The registry of the app's own .npmrc is the one that a company's machine reaches. */
 const installTools = `${environment} && mkdir -p tools && { [ ! -f app/.npmrc ] || cp app/.npmrc tools/; } && npm install --prefix tools --include=optional --no-audit --no-fund "$@"`;
@@ -109,13 +110,25 @@ function announcement(
   { root, unknownLocks }: AppFolder,
   image: string,
   { engine, command }: { engine: ContainerEngine; command: string | undefined },
-): string {
+): string[] {
   const installed = command === undefined ? '' : `, installs its packages there with ${command}`;
   const unknown =
     unknownLocks.length === 0
-      ? ''
-      : `! ${unknownLocks.join(', ')} belongs to none of npm, pnpm, Yarn and Bun: npm installs the newest versions that package.json allows.\n`;
-  return `Copies ${root} into a container of ${image} (${engine.command.join(' ')})${installed}, and tries it there. The folder itself stays as it is.\n${unknown}`;
+      ? []
+      : [
+          `! ${unknownLocks.join(', ')} belongs to none of npm, pnpm, Yarn and Bun: npm installs the newest versions that package.json allows.`,
+        ];
+  return [
+    `Copies ${root} into a container of ${image} (${engine.command.join(' ')})${installed}, and tries it there. The folder itself stays as it is.`,
+    ...unknown,
+  ];
+}
+
+/** Writes lines as the first screen does. */
+export function say(lines: readonly string[]): void {
+  // A terminal that has no size yet says 0.
+  const width = Math.min(100, process.stderr.columns || 100);
+  process.stderr.write(lines.map((line) => `${wrap(line, width, '  ').join('\n')}\n`).join(''));
 }
 
 async function write(

@@ -54,10 +54,7 @@ export function innerCommand(command: Command, app: AppFolder, asks: boolean): I
     ...(after === undefined ? [] : ['--', ...after.map((word) => inFolder(word, app))]),
   ];
   return {
-    script: `. ./env.sh
-PATH="$PWD/tools/node_modules/.bin:$PATH"
-export PATH
-cd ${quotedWord(cwd)} || exit ${noFolderCode}
+    script: `cd ${quotedWord(cwd)} || exit ${noFolderCode}
 exec redline ${words.map(quotedWord).join(' ')} >/dev/null
 `,
     files: copied,

@@ -110,13 +110,16 @@ function expressionsOf(result: FlameResult): string[] {
     });
 }
 
-/** Returns the names of the functions right above one in the tree. */
+/** Returns the names of the functions with source that are nearest above one in the tree. */
 function callersOf(index: number, { tree, functions }: FlameResult): string[] {
   const path: number[] = [];
   const callers = new Set<string>();
   for (const [depth, at] of tree) {
     path[depth] = at;
-    if (at === index && depth > 0) callers.add(functions[path[depth - 1]!]!.name);
+    if (at !== index) continue;
+    // Linux perf has V8's builtins between a function and its expression.
+    const caller = path.slice(0, depth).findLast((each) => functions[each]!.place !== '');
+    if (caller !== undefined) callers.add(functions[caller]!.name);
   }
   return [...callers];
 }

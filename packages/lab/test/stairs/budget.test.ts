@@ -82,7 +82,7 @@ describe('a budget of stages', () => {
     assert.match(table, /\*\*A stage is over its budget\.\*\*/);
     assert.match(
       table,
-      /\| `verifyToken` \| 6\.0 \| \[5\.7, 6\.3\] \| 10 % \| \*\*changed\*\* \| 6\.00 \/ 5\.00 \| \*\*over\*\* \| `src\/verifyToken\.js:12` \|/,
+      /\| `verifyToken` \| 6\.0 \| \[5\.7, 6\.3\] \| 10 % \| \*\*changed\*\* \| 0\.6 \| 5\.0 \| 6\.00 \/ 5\.00 \| \*\*over\*\* \| `src\/verifyToken\.js:12` \|/,
     );
     assert.match(table, /`gone`.*\*\*never reached\*\*/);
     const columns = table

@@ -150,6 +150,6 @@ function style({ stages, whole }: StairsResult, { rows, axis, whole: text }: Sta
 #stairs tbody tr.stage{border-bottom-color:transparent}#stairs .whole>*{border-top:1px solid var(--mark)}#stairs .note{margin:var(--s2) 0 0}
 ${STACK}{${stackedTable('stairs')}#stairs .joint{display:none}
 #stairs .plot{grid-column:1/-1}#stairs tbody .plot{grid-row:2}#stairs .kind{grid-area:4/9/auto/-1;font-size:var(--f0)}
-#stairs .micros{grid-area:3/1/auto/4}#stairs .range{grid-area:3/4/auto/9}#stairs .verdict{grid-area:3/9/auto/-1}#stairs .share{grid-area:4/1/auto/4}#stairs .rps{grid-area:4/4/auto/9}#stairs .kb{grid-area:5/1/auto/4}#stairs .gc{grid-area:5/4/auto/9}}
+#stairs .micros{grid-area:3/1/auto/4}#stairs .range{grid-area:3/4/auto/9}#stairs .verdict{grid-area:3/9/auto/-1}#stairs .share{grid-area:4/1/auto/4}#stairs .rps{grid-area:4/4/auto/9}#stairs .kb{grid-area:5/1/auto/4}#stairs .gc{grid-area:5/4/auto/9}#stairs .whole :is(.share,.rps,.kb,.gc){border-top:0}}
 `;
 }

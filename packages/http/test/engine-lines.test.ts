@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import { engine } from '../src/index.ts';
 import { engineLines, type EngineLinesOptions } from '../src/pino.ts';
 import { Lines, PatientSink, serve } from './lines/harness.ts';
+import { until } from './until.ts';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 
@@ -241,8 +241,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
           await served.ask('/');
         }
         const [source] = sink.sources;
-        for (let waited = 0; !source!.isOver && waited < 60_000; waited += 5) await sleep(5);
-        assert.equal(source!.isOver, true);
+        await until('its end', () => source!.isOver);
         assert.equal(sink.take().length, 1);
         assert.equal(source!.waits, false);
       });
@@ -258,7 +257,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
     for (let count = 0; count < 3; count += 1) await served.ask('/');
     assert.deepEqual(written, []);
     stream.writableNeedDrain = false;
-    for (let waited = 0; written.length < 3 && waited < 60_000; waited += 10) await sleep(10);
+    await until('all lines', () => written.length >= 3);
     assert.equal(written.length, 3);
   });
 
@@ -291,9 +290,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
     served.log(engineLines(pino({}, stream)));
     served.keep('/');
     await Promise.all(Array.from({ length: 50 }, () => served.ask('/')));
-    for (let waited = 0; chunks.join('').split('\n').length < 51 && waited < 60_000; waited += 10) {
-      await sleep(10);
-    }
+    await until('all lines', () => chunks.join('').split('\n').length >= 51);
     assert.equal(chunks.join('').split('\n').length, 51);
   });
 
@@ -336,7 +333,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
       logger.info('between');
       await served.ask('/second');
       logger.flush();
-      for (let waited = 0; log.writes.length === 0 && waited < 60_000; waited += 5) await sleep(5);
+      await until('a write', () => log.writes.length > 0);
       const lines = (await log.written()).map((line) => JSON.parse(line));
       assert.deepEqual(
         lines.map(({ url, msg }) => url ?? msg),
@@ -350,8 +347,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
       served.log(engineLines(pino({ base: { filler: 'x'.repeat(800) } }, log.stream)));
       served.keep('/');
       for (let count = 0; count < 40; count += 1) await served.ask('/');
-      const until = Date.now() + 60_000;
-      while ((await log.written()).length < 40 && Date.now() < until) await sleep(10);
+      await until('all lines', async () => (await log.written()).length >= 40);
       assert.equal((await log.written()).length, 40);
       assert.deepEqual(log.writes, [], 'the destination writes some of them');
     });
@@ -364,7 +360,7 @@ describe('lines of the engine', { skip, timeout: 600_000 }, () => {
       served.log(engineLines(pino({}, stream)));
       served.keep('/');
       await served.ask('/');
-      for (let waited = 0; chunks.length === 0 && waited < 60_000; waited += 5) await sleep(5);
+      await until('a line', () => chunks.length > 0);
       assert.equal(chunks.join('').split('\n').length, 2);
     });
   });

@@ -14,6 +14,7 @@ import { Worker } from 'node:worker_threads';
 import * as redline from '../src/index.ts';
 import { moment, serve, type HttpModule } from './conformance/engine.ts';
 import { untilOver } from './conformance/slow-reader.ts';
+import { until } from './until.ts';
 import { connect } from './conformance/wire.ts';
 import { ways } from './files/served-files.ts';
 
@@ -69,10 +70,6 @@ function openCopies(): number {
     }
   });
   return all.filter((target) => target.startsWith(file)).length;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await moment(5);
 }
 
 describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
@@ -147,8 +144,7 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
         return { socket, first };
       }),
     );
-    await moment(100);
-    assert.ok(openCopies() >= 100, 'their files are open');
+    await until('their files are open', () => openCopies() >= 100);
     const most = fs.readdirSync('/proc/self/task').length;
     assert.ok(most <= threads, `${threads} threads, then ${most}`);
     const [some, others] = [clients.slice(0, 8), clients.slice(8)];
@@ -156,7 +152,7 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
       assert.ok((await restOf(socket, first)).equals(content));
     }
     for (const { socket } of others) socket.destroy();
-    await until(() => openCopies() === 0);
+    await until('the file is closed', () => openCopies() === 0);
   });
 
   test('clients that reset in the middle leave nothing open', async () => {
@@ -175,7 +171,7 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
       await once(socket, 'data');
       socket.resetAndDestroy();
     }
-    await until(() => closed === 20 && openCopies() === 0);
+    await until('all are closed', () => closed === 20 && openCopies() === 0);
     assert.ok((await ask(serving.port)).equals(content));
   });
 
@@ -194,7 +190,7 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
     await once(client.stdout!, 'data');
     assert.ok(openCopies() > 0);
     client.kill('SIGKILL');
-    await until(() => openCopies() === 0);
+    await until('the file is closed', () => openCopies() === 0);
   });
 
   test('a client hears the end of a response whose file was cut short below its length', async () => {
@@ -210,6 +206,7 @@ describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
     socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
     const [first] = (await once(socket, 'data')) as [Buffer];
     socket.pause();
+    // Nothing says that the kernel waits for the reader by now.
     await moment(50);
     fs.truncateSync(short, 20 * MIB);
     const received = await restOf(socket, first);

@@ -114,6 +114,7 @@ for (const threaded of [false, true]) {
         });
       });
       app.store.keep('/', { body: 'old', freshMs: 1, staleMs: 60_000 });
+      // The clock of the engine is its own.
       await new Promise((resolve) => setTimeout(resolve, 5));
       const asked = Array.from({ length: 50 }, () => app.get('/'));
       while (held.length === 0) {
@@ -296,6 +297,7 @@ describe('how long a response is kept:', { skip, timeout: 600_000 }, () => {
   test('a time longer than any counter is not a short one', async () => {
     await using app = await App.start({});
     app.store.keep('/', { body: 'kept', freshMs: Number.MAX_VALUE });
+    // The clock of the engine is its own.
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.equal(await app.get('/'), 'kept');
   });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { freePort } from '@redline/services';
 import type { MeasuredVariant } from '../../src/bench/result.ts';
 import { needsTurns, needsWrk } from './needs.ts';
 import { finished, Workbench } from './run-cli.ts';
+import { until } from '../until.ts';
 
 describe('redline bench', () => {
   test('writes the documented JSON and a report, and prints where they are', async (t) => {
@@ -105,11 +105,11 @@ describe('redline bench', () => {
       });
       const runner = bench.start(['bench']);
       // The base twice, and the other.
-      while (bench.serverPids().length < 3) await sleep(20);
-      while (!existsSync(loaded.LOADED)) await sleep(20);
+      await until('three servers', () => bench.serverPids().length >= 3);
+      await until('the load', () => existsSync(loaded.LOADED));
       assert.ok(runner.exitCode === null);
       runner.kill('SIGKILL');
-      while (bench.survivors().length > 0) await sleep(20);
+      await until('the end of the servers', () => bench.survivors().length === 0);
     },
   );
 
@@ -336,8 +336,8 @@ describe('SIGTERM', { skip: needsWrk }, () => {
     });
     const child = bench.start(['bench']);
     const ended = finished(child);
-    while (bench.serverPids().length < 3) await sleep(50);
-    while (!existsSync(loaded.LOADED)) await sleep(20);
+    await until('three servers', () => bench.serverPids().length >= 3);
+    await until('the load', () => existsSync(loaded.LOADED));
     child.kill('SIGTERM');
     const { code, stderr } = await ended;
     assert.equal(code, 143, stderr);

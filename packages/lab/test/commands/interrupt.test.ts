@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from 'node:test';
 import { freePort } from '@redline/services';
 import { finished, Workbench } from './run-cli.ts';
+import { until } from '../until.ts';
 
 const log = Array.from({ length: 50 }, () =>
   JSON.stringify({ req: { method: 'GET', url: '/' }, res: { statusCode: 200 } }),
@@ -52,7 +52,7 @@ describe('Ctrl-C ends, without a server or a load left behind,', () => {
       const command = ['--', process.execPath, 'app.cjs'];
       const child = bench.start([...words, url, ...options, ...command]);
       const ended = finished(child);
-      while (bench.read('loaded') === '' && child.exitCode === null) await sleep(50);
+      await until('the load', () => bench.read('loaded') !== '' || child.exitCode !== null);
       child.kill('SIGINT');
       const { code, stdout, stderr } = await ended;
       assert.equal(code, 130, stderr);
@@ -73,11 +73,11 @@ describe('Ctrl-C ends, without a server or a load left behind,', () => {
       t.after(() => child.stdin!.destroy());
       const ended = finished(child);
       // Handlers of signals are there once it is known what was asked.
-      while (process.platform === 'linux' && titleOf(child.pid!) !== `redline ${command[0]}`) {
-        await sleep(20);
-      }
-      child.stdin!.write(log.slice(0, 10));
-      await sleep(300);
+      if (process.platform === 'linux')
+        await until('its title', () => titleOf(child.pid!) === `redline ${command[0]}`);
+      // More than a pipe holds: some of it has been read when it is written.
+      const lines = `${log}\n`.repeat(2 ** 20 / log.length) + log.slice(0, 10);
+      await new Promise((written) => child.stdin!.write(lines, written));
       child.kill('SIGINT');
       const { code, stderr } = await ended;
       assert.equal(code, 130, stderr);

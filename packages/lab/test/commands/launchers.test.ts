@@ -3,11 +3,11 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { freePort } from '@redline/services';
 import { findEndpoint } from '../../src/load/endpoint.ts';
 import { finished, Workbench } from './run-cli.ts';
+import { until } from '../until.ts';
 
 const needsProc = process.platform === 'linux' ? false : '/proc is of Linux';
 
@@ -88,7 +88,7 @@ async function live(t: TestContext, bench: Workbench): Promise<void> {
     for (const pid of processesIn(bench.folder)) process.kill(pid, 'SIGKILL');
     child.kill('SIGKILL');
   });
-  while ((await findEndpoint(port)) === undefined) await sleep(20);
+  await until('the app listens', () => findEndpoint(port));
 }
 
 function processesIn(folder: string): number[] {
@@ -179,13 +179,14 @@ describe('A daemon that the command brings up itself', { skip: needsProc }, () =
       const child = bench.start(args, { STAYS: '1' });
       const ended = finished(child);
       // The launcher, its daemon and the app.
-      while (processesIn(bench.folder).filter(isServer).length < 3 && child.exitCode === null) {
-        await sleep(20);
-      }
+      await until(
+        'all three',
+        () => processesIn(bench.folder).filter(isServer).length >= 3 || child.exitCode !== null,
+      );
       child.kill(signal);
       await ended;
       // A process that is ending or starting its program has no environment for a moment.
-      while (bench.survivors().length > 0) await sleep(20);
+      await until('their end', () => bench.survivors().length === 0);
     });
   }
 

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
 import { freePort } from '@redline/services';
 import { findEndpoint } from '../../src/load/endpoint.ts';
 import { Workbench } from './run-cli.ts';
+import { until } from '../until.ts';
 
 /** Listens at one address, whatever it is told, or where it is told to. */
 const app = `
@@ -86,7 +86,7 @@ describe('a server at ::1', { skip: (await hasIpv6()) ? false : 'no IPv6 here' }
       env: { ...process.env, PORT: String(port), HOST: '::1' },
     });
     t.after(() => running.kill());
-    while ((await findEndpoint(port)) === undefined) await sleep(20);
+    await until('the app listens', () => findEndpoint(port));
     const second = await bench.run(['replay', 'access.log', url, '--rps', '50']);
     assert.equal(second.code, 0, second.stderr);
     assert.match(second.stdout, /1 of 1 answered/);

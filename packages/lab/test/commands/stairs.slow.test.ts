@@ -6,6 +6,7 @@ import type { StairsResult } from '../../src/stairs/result.ts';
 import { Workbench } from './run-cli.ts';
 import { appFile, stairs } from './run-stairs.ts';
 import { showsAllocation } from './shows-allocation.ts';
+import { until } from '../until.ts';
 
 test('redline stairs goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
   const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {
@@ -49,11 +50,11 @@ test(
     });
     t.after(() => app.kill());
     const url = `http://127.0.0.1:${port}/feed`;
-    while (
-      !(await fetch(url).then(
+    await until('the app listens', () =>
+      fetch(url).then(
         (answer) => answer.ok,
-        () => false,
-      ))
+        () => app.exitCode !== null,
+      ),
     );
     const { code, stderr } = await bench.run([
       'stairs',
@@ -71,4 +72,32 @@ test(
 
 test('redline stairs shows the stage that allocates a Buffer of a megabyte for each request', async (t) => {
   await showsAllocation(t, 'buffer');
+});
+
+test('redline stairs takes bundled code apart without the getters of its exports', async (t) => {
+  const { code, stderr, bench } = await stairs(t, 'bundled.cjs', '/feed', {
+    args: ['--json', 'r.json'],
+  });
+  assert.equal(code, 0, stderr);
+  const { stages } = JSON.parse(bench.read('r.json')) as StairsResult;
+  assert.deepEqual(
+    stages.map(({ name }) => name),
+    ['parse HTTP', 'listener', 'pick', 'priceOf', 'respond', 'write answer'],
+  );
+});
+
+test('redline stairs leaves out a stage on request, and says when it is never reached', async (t) => {
+  const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
+    args: ['--skip', 'library(…)', '--skip', 'load', '--json', 'r.json'],
+  });
+  assert.equal(code, 0, stderr);
+  const result = JSON.parse(bench.read('r.json')) as StairsResult;
+  const reason = 'left out with --skip';
+  assert.deepEqual(result.leftOut, [
+    { name: 'library(…)', reason },
+    { name: 'load', reason },
+  ]);
+  const unknown = await stairs(t, 'chain.mjs', '/', { args: ['--skip', 'nothing'] });
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /--skip "nothing" is never reached; the stages are handle, parse/);
 });

@@ -81,18 +81,6 @@ describe('redline stairs', () => {
     assert.match(variant.stderr, /--variant "none" is not one of app/);
   });
 
-  test('takes bundled code apart without the getters of its exports', async (t) => {
-    const { code, stderr, bench } = await stairs(t, 'bundled.cjs', '/feed', {
-      args: ['--json', 'r.json'],
-    });
-    assert.equal(code, 0, stderr);
-    const { stages } = JSON.parse(bench.read('r.json')) as StairsResult;
-    assert.deepEqual(
-      stages.map(({ name }) => name),
-      ['parse HTTP', 'listener', 'pick', 'priceOf', 'respond', 'write answer'],
-    );
-  });
-
   test('goes on without a stage that the app cannot be cut at, and names it', async (t) => {
     const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
       args: ['--json', 'r.json'],
@@ -122,22 +110,6 @@ describe('redline stairs', () => {
       assert.doesNotMatch(text, /s3cret|Bearer open|sesame/);
     }
     assert.match(bench.read('r.json'), /-H authorization: \*\*\*/);
-  });
-
-  test('leaves out a stage on request, and says when it is never reached', async (t) => {
-    const { code, stderr, bench } = await stairs(t, 'chain.cjs', '/fragile', {
-      args: ['--skip', 'library(…)', '--skip', 'load', '--json', 'r.json'],
-    });
-    assert.equal(code, 0, stderr);
-    const result = JSON.parse(bench.read('r.json')) as StairsResult;
-    const reason = 'left out with --skip';
-    assert.deepEqual(result.leftOut, [
-      { name: 'library(…)', reason },
-      { name: 'load', reason },
-    ]);
-    const unknown = await stairs(t, 'chain.mjs', '/', { args: ['--skip', 'nothing'] });
-    assert.equal(unknown.code, 2);
-    assert.match(unknown.stderr, /--skip "nothing" is never reached; the stages are handle, parse/);
   });
 
   test('says in one sentence what is wrong with an app or a route', async (t) => {

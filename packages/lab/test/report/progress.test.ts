@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { Progress, type ProgressEvent } from '../../src/report/progress.ts';
+import { until } from '../until.ts';
 
 const UP_TWO = '\x1b[2A';
 const HIDE = '\x1b[?25l';
@@ -51,7 +51,7 @@ describe('progress', () => {
     const stream = new Recorder(false);
     const progress = new Progress({ stream, sayAfterMs: 1 });
     progress.update({ ...event, phase: 'warming up' });
-    while (count(stream.text, '3 m 10 s left') < 2) await sleep(1);
+    await until('both lines', () => count(stream.text, '3 m 10 s left') >= 2);
     progress.end();
     const [first, second] = stream.text.split('\n');
     assert.match(first!, /^round 7\/12 fastify 5 \+ schema, warming up/);

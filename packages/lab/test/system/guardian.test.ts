@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.ts';
 
 const guardian = new URL('../../dist/system/guardian.js', import.meta.url);
 const skip = process.platform !== 'linux' && 'processes are found in /proc';
@@ -40,7 +40,7 @@ for (const when of ['while it starts one', 'later'] as const) {
       const pid = await killRunner(when);
       assert.ok(pid > 0);
       t.after(() => isSleeping(pid) && process.kill(pid, 'SIGKILL'));
-      while (isSleeping(pid)) await sleep(20);
+      await until('the end of the child', () => !isSleeping(pid));
     },
   );
 }

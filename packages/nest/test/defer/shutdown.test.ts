@@ -44,6 +44,7 @@ class Audit {
 
   @AfterResponse()
   async keep(): Promise<void> {
+    // Still under way when the app is closed.
     await sleep(50);
     this.#database.insert();
   }

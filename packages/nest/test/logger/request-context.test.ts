@@ -40,6 +40,7 @@ onEachPlatform('the context of a request', (on) => {
       `POST /deep HTTP/1.1\r\nHost: x\r\nX-Request-Id: late-1\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n`,
     );
     for (const part of [body.slice(0, 5), body.slice(5)]) {
+      // Each part is to be a read of its own.
       await sleep(20);
       socket.write(part);
     }

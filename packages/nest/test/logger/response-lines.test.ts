@@ -150,6 +150,7 @@ describe('response lines, on Fastify alone', () => {
     for (const path of ['/hello', '/nope', '/hang']) {
       const stream = session.request({ ':path': path });
       stream.resume();
+      // Nothing says that the handler has the request by now.
       if (path === '/hang') setTimeout(() => stream.close(constants.NGHTTP2_CANCEL), 60);
       await once(stream, 'close');
     }

@@ -97,8 +97,11 @@ onBothFrameworks('The headers of a cached route', (framework) => {
     await test.stop();
   });
 
-  it('say STALE while one request makes a new answer, and where its handler fails', async () => {
+  it('say STALE while one request makes a new answer, and where its handler fails', async (t) => {
     const test = await start(framework);
+    const realNow = Date.now.bind(Date);
+    let aheadMs = 0;
+    t.mock.method(Date, 'now', () => realNow() + aheadMs);
     const ask = async (): Promise<string> => {
       const answer = await test.fetch('/stale');
       return `${answer.status} ${answer.headers.get('x-cache')} ${await answer.text()}`;
@@ -111,13 +114,13 @@ onBothFrameworks('The headers of a cached route', (framework) => {
       isRunning = true;
       return promise;
     };
-    await new Promise((done) => setTimeout(done, 50));
+    aheadMs += 50;
     const renewing = ask();
     await until('the handler runs', () => isRunning);
     assert.equal(await ask(), '200 STALE {"run":1}');
     resolve({ run: 2 });
     assert.equal(await renewing, '200 MISS {"run":2}');
-    await new Promise((done) => setTimeout(done, 50));
+    aheadMs += 50;
     produce = () => {
       throw new Error('the database is away');
     };

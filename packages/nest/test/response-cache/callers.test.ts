@@ -31,6 +31,7 @@ class CallersController {
   @JsonCache()
   async mine(@Req() request: CacheRequest): Promise<object> {
     runs += 1;
+    // Long enough for the others to ask meanwhile.
     await sleep(20);
     return { for: request.headers.authorization ?? request.headers.cookie ?? 'anyone' };
   }
@@ -83,6 +84,7 @@ class CallersController {
   @JsonCache({ identify: (request) => request.headers.authorization })
   async identified(@Req() request: CacheRequest): Promise<object> {
     runs += 1;
+    // Long enough for the others to ask meanwhile.
     await sleep(20);
     return { for: request.headers.authorization ?? 'nobody', run: runs };
   }

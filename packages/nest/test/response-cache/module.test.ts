@@ -221,6 +221,7 @@ onBothFrameworks('JsonCacheModule', (framework) => {
         response: { status(code: number): void; header(name: string, value: string): void },
       ): Promise<object> {
         runs += 1;
+        // Long enough for the others to ask meanwhile.
         await sleep(20);
         response.status(201);
         response.header('x-total-count', '12');

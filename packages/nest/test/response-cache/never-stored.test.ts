@@ -34,6 +34,7 @@ class UnsharedController {
   @JsonCache()
   async cookie(@Res({ passthrough: true }) response: AnyResponse): Promise<object> {
     const run = (runs += 1);
+    // Long enough for the others to ask meanwhile.
     await sleep(20);
     response.header('set-cookie', `run=${run}`);
     return { run };

@@ -15,6 +15,7 @@ class ItemsController {
   @JsonCache({ ttl: 60_000 })
   async item(@Param('id') id: string): Promise<object> {
     runs += 1;
+    // Long enough for the others to ask meanwhile.
     await sleep(50);
     return { id, text: 'naïve 日本語 😀' };
   }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Get, Req } from '@nestjs/common';
 import { JsonCache } from '@redline/nest';
 import { isRenewal } from '@redline/response-cache';
-import { onBothFrameworks, startApp } from './harness.ts';
+import { onBothFrameworks, startApp, until } from './harness.ts';
 
 let gate = Promise.withResolvers<void>();
 let asked: boolean[] = [];
@@ -42,7 +42,7 @@ onBothFrameworks('A route of Nest that is renewed behind its responses', (framew
       assert.equal(await app.text(path), '{"run":1}');
       await app.cache.invalidate('items', { soft: true });
       for (let i = 0; i < 5; i++) assert.equal(await app.text(path), '{"run":1}');
-      while (asked.length < 2) await sleep(5);
+      await until('the renewal', () => asked.length === 2);
       assert.equal(await app.text(path), '{"run":1}');
       gate.resolve();
       while ((await app.text(path)) === '{"run":1}') await sleep(5);

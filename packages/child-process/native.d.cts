@@ -81,6 +81,11 @@ declare class Port {
   take(id: number, stream: number): Taken;
   /** Returns true if a stream ended without a byte, and nothing has been read from it. */
   isAtEnd(id: number, stream: number): boolean;
+  /**
+   * Returns true if a stream that nothing has been read from ended without a byte, and the event loop has looked at its descriptors
+   * since: Node, which reads every output, has seen the end.
+   */
+  isEndSeen(id: number, stream: number): boolean;
   /** Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read. */
   hasHungUp(id: number, stream: number): boolean;
   /** Closes a stream. */

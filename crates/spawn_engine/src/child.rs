@@ -13,6 +13,7 @@ use crate::group::Group;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
 use crate::measure::{self, Figures, Times, Usage};
+use crate::reactor::Wake;
 use crate::request::Extras;
 use crate::stream::{Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
@@ -250,13 +251,13 @@ impl Child {
         self.state_after_start().pidfd.clone()
     }
 
-    /// Handles a possible exit seen by the reactor. Returns true if the process has ended.
-    pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
+    /// Handles a possible exit seen by the reactor.
+    pub fn on_exit(&self, epoll: &Epoll, scratch: &mut Vec<u8>) -> Wake {
         // Read after the end: a look that the port begins later finds everything that the process left.
         let looks = self.inbox.looks();
         let mut state = lock(&self.state);
         let Some(pidfd) = &state.pidfd else {
-            return false;
+            return Wake::Never;
         };
         let mut usage = state
             .measured
@@ -264,7 +265,7 @@ impl Child {
             // SAFETY: an all-zero `rusage` is valid.
             .then(|| unsafe { std::mem::zeroed::<libc::rusage>() });
         let status = match sys::reap_with(pidfd, false, usage.as_mut()) {
-            Ok(None) => return false,
+            Ok(None) => return Wake::Never,
             Ok(Some(status)) => Ok(status),
             // Other code in this process has waited for every child: the exit is known, its status is not.
             Err(error) => Err(error),
@@ -278,7 +279,7 @@ impl Child {
             group.remove();
         }
         let Phase::Running(pid) = state.phase else {
-            return false;
+            return Wake::Never;
         };
         state.phase = Phase::Exited(pid);
         for index in 0..state.streams.len() {
@@ -299,7 +300,7 @@ impl Child {
             }),
             Err(error) => self.push_lost(&mut state, pid, error),
         }
-        true
+        Wake::Now
     }
 
     /// Returns true if the process has ended, reported or not.

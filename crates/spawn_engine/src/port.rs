@@ -282,6 +282,17 @@ impl Port {
             .is_some_and(|child| child.is_at_end(stream))
     }
 
+    /// Returns true if a stream, idle or collected, ended without a byte, and the caller has looked since: a loop that reads each stream
+    /// has seen its end.
+    #[must_use]
+    pub fn is_end_seen(&self, id: u64, stream: u16) -> bool {
+        let looks = self.inbox.looks();
+        self.engine
+            .children
+            .find(id)
+            .is_some_and(|child| child.is_end_seen(stream, looks))
+    }
+
     /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     #[must_use]
     pub fn has_hung_up(&self, id: u64, stream: u16) -> bool {

@@ -13,50 +13,89 @@ const EVENTS: usize = 256;
 const QUIET_MS: i32 = 1_000;
 /// A process closes its pipes a moment before its exit shows: looking again before the ports are woken reports both at once.
 const MAX_LOOKS_PER_WAKE: u32 = 4;
+/// Time in which the exit that explains the end of a stream usually shows.
+const SOON_MS: i32 = 1;
+
+/// When a port must be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    Never,
+    /// For its loop to look again, if nothing else wakes it: only then has it seen the end of a stream that it does not read.
+    Soon,
+    Now,
+}
+
+/// The ports to wake.
+#[derive(Default)]
+struct Sleepers {
+    now: Vec<Arc<Inbox>>,
+    soon: Vec<Arc<Inbox>>,
+}
+
+impl Sleepers {
+    fn add(&mut self, inbox: &Arc<Inbox>, wake: Wake) {
+        let list = match wake {
+            Wake::Never => return,
+            Wake::Soon => &mut self.soon,
+            Wake::Now => &mut self.now,
+        };
+        if !list.iter().any(|other| Arc::ptr_eq(other, inbox)) {
+            list.push(Arc::clone(inbox));
+        }
+    }
+
+    /// Wakes those that must be woken now, otherwise those to be woken soon if nothing else has happened since.
+    fn wake(&mut self, nothing_happened: bool) {
+        if self.now.is_empty() && nothing_happened {
+            self.now = std::mem::take(&mut self.soon);
+        }
+        for inbox in self.now.drain(..) {
+            self.soon.retain(|other| !Arc::ptr_eq(other, &inbox));
+            inbox.wake();
+        }
+    }
+}
 
 /// The body of the reactor thread.
 pub(crate) fn run(children: &Children) -> ! {
     sys::block_signals();
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; EVENTS];
     let mut scratch = block::take();
-    let mut asleep: Vec<Arc<Inbox>> = Vec::new();
+    let mut sleepers = Sleepers::default();
     let mut looks = 0;
     loop {
-        let is_idle = asleep.is_empty();
-        let timeout_ms = match is_idle {
-            false => 0,
-            true if block::is_open() => QUIET_MS,
-            true => -1,
+        let is_idle = sleepers.now.is_empty() && sleepers.soon.is_empty();
+        let timeout_ms = match (is_idle, sleepers.now.is_empty()) {
+            (true, _) if block::is_open() => QUIET_MS,
+            (true, _) => -1,
+            (false, true) => SOON_MS,
+            (false, false) => 0,
         };
         let ready = children.epoll.wait(&mut events, timeout_ms);
         if is_idle && ready.is_empty() {
             block::close();
         }
         for event in ready {
-            handle(children, event.u64, &mut scratch, &mut asleep);
+            handle(children, event.u64, &mut scratch, &mut sleepers);
         }
         looks += 1;
         if ready.is_empty() || looks >= MAX_LOOKS_PER_WAKE {
-            for inbox in asleep.drain(..) {
-                inbox.wake();
-            }
+            sleepers.wake(ready.is_empty());
             looks = 0;
         }
     }
 }
 
-fn handle(children: &Children, token: u64, scratch: &mut Vec<u8>, asleep: &mut Vec<Arc<Inbox>>) {
+fn handle(children: &Children, token: u64, scratch: &mut Vec<u8>, sleepers: &mut Sleepers) {
     let Some(child) = children.find(token >> 16) else {
         return;
     };
     let stream = token as u16;
-    let must_wake = if stream == PROCESS {
+    let wake = if stream == PROCESS {
         child.on_exit(&children.epoll, scratch)
     } else {
         child.on_readable(stream, &children.epoll, scratch)
     };
-    if must_wake && !asleep.iter().any(|inbox| Arc::ptr_eq(inbox, &child.inbox)) {
-        asleep.push(Arc::clone(&child.inbox));
-    }
+    sleepers.add(&child.inbox, wake);
     children.forget_if_over(&child);
 }

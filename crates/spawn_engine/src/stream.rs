@@ -32,6 +32,15 @@ pub(crate) enum Found {
     End { bytes: Vec<u8>, error: Errno },
 }
 
+/// Events of a stream that the reactor waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Watch {
+    Nothing,
+    /// Its end, which is noted and not reported.
+    End,
+    Bytes,
+}
+
 #[derive(Debug)]
 pub(crate) struct Stream {
     /// `None`: not a pipe, not created yet, closed, or handed over.
@@ -43,7 +52,9 @@ pub(crate) struct Stream {
     is_uncreated: bool,
     /// True if it is only read from: its buffer has the kernel's default size, which is larger than libuv's.
     is_output: bool,
-    armed: bool,
+    watch: Watch,
+    /// The port's count of looks at its own descriptors when it was seen that the stream had ended without a byte.
+    ended_at: Option<u64>,
 }
 
 impl Stream {
@@ -55,7 +66,8 @@ impl Stream {
             mode,
             is_uncreated: is_pipe,
             is_output,
-            armed: false,
+            watch: Watch::Nothing,
+            ended_at: None,
         }
     }
 
@@ -104,31 +116,60 @@ impl Stream {
 
     /// Starts watching it, if there is something to read for. Returns an end with an error if the watching fails.
     pub fn arm(&mut self, epoll: &Epoll, token: u64) -> Found {
-        if self.armed || !self.wants_reading() {
+        if !self.wants_reading() {
             return Found::Nothing;
         }
         let Some(fd) = &self.fd else {
             return Found::Nothing;
         };
-        match epoll.add(fd, libc::EPOLLIN, token) {
+        let result = match self.watch {
+            Watch::Bytes => Ok(()),
+            Watch::End => {
+                epoll.change(fd, libc::EPOLLIN, token);
+                Ok(())
+            }
+            Watch::Nothing => epoll.add(fd, libc::EPOLLIN, token),
+        };
+        match result {
             Ok(()) => {
-                self.armed = true;
+                self.watch = Watch::Bytes;
                 Found::Nothing
             }
             Err(error) => self.end(epoll, error),
         }
     }
 
-    pub fn disarm(&mut self, epoll: &Epoll) {
-        if let (true, Some(fd)) = (self.armed, &self.fd) {
-            epoll.remove(fd);
+    /// Starts watching for the end of a stream that nothing has requested. Without memory for that, the end counts as unseen.
+    pub fn watch_end(&mut self, epoll: &Epoll, token: u64) {
+        if let (Mode::Idle, Watch::Nothing, Some(fd)) = (&self.mode, self.watch, &self.fd)
+            && epoll
+                .add(fd, libc::EPOLLRDHUP | libc::EPOLLET, token)
+                .is_ok()
+        {
+            self.watch = Watch::End;
         }
-        self.armed = false;
     }
 
-    /// Returns true while the reactor watches it. An event that epoll reported before it was disarmed may still arrive.
+    pub fn disarm(&mut self, epoll: &Epoll) {
+        if let (Watch::End | Watch::Bytes, Some(fd)) = (self.watch, &self.fd) {
+            epoll.remove(fd);
+        }
+        self.watch = Watch::Nothing;
+    }
+
+    /// Returns true while the reactor reads it. An event that epoll reported before it was disarmed may still arrive.
     pub fn is_armed(&self) -> bool {
-        self.armed
+        self.watch == Watch::Bytes
+    }
+
+    /// Notes that it ended without a byte, which was seen before `looks` was read.
+    pub fn note_end(&mut self, looks: u64) {
+        self.ended_at.get_or_insert(looks);
+    }
+
+    /// Returns true if it ended without a byte, and a loop that had looked `looks` times would have seen that.
+    pub fn is_end_seen(&self, looks: u64) -> bool {
+        self.ended_at.is_some_and(|ended_at| ended_at < looks)
     }
 
     /// Hands over the descriptor, no longer watched.

@@ -267,6 +267,14 @@ impl Port {
             .is_some_and(|port| port.is_at_end(id as u64, stream))
     }
 
+    /// Returns true if a stream that nothing has been read from ended without a byte, and the event loop has looked at its descriptors
+    /// since: Node, which reads every output, has seen the end.
+    #[napi]
+    pub fn is_end_seen(&self, id: f64, stream: u16) -> bool {
+        self.port()
+            .is_some_and(|port| port.is_end_seen(id as u64, stream))
+    }
+
     /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     #[napi]
     pub fn has_hung_up(&self, id: f64, stream: u16) -> bool {

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use super::{Child, Phase, State, token};
 use crate::block;
 use crate::event::Event;
+use crate::reactor::Wake;
 use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
@@ -24,6 +25,10 @@ impl Child {
     /// Starts watching a stream of a child whose start is finished. Returns true if the port must be woken.
     pub(super) fn arm(&self, state: &mut State, index: u16, epoll: &Epoll) -> bool {
         let stream = &mut state.streams[usize::from(index)];
+        // Nothing is ever read from stdin.
+        if index > 0 {
+            stream.watch_end(epoll, token(self.id, index));
+        }
         // The child never existed: its pipe has no far end.
         let found = if stream.wants_reading() && stream.cancel() {
             Found::End {
@@ -134,7 +139,7 @@ impl Child {
     ) {
         while !state.is_overflowed && matches!(state.streams[index].mode, Mode::Collect { .. }) {
             let before = collected_bytes(&state.streams[index]);
-            let found = state.read_once(index, epoll, scratch);
+            let found = self.read_once(state, index, epoll, scratch);
             let more = found == Found::Nothing && collected_bytes(&state.streams[index]) > before;
             if let Some(event) = self.event_of(index as u16, found) {
                 self.push_output(event);
@@ -205,6 +210,13 @@ impl Child {
         stream.is_some_and(Stream::is_at_end)
     }
 
+    /// Returns true if a stream ended without a byte, and a loop that had looked `looks` times would have seen that.
+    pub fn is_end_seen(&self, index: u16, looks: u64) -> bool {
+        let state = lock(&self.state);
+        let stream = state.streams.get(usize::from(index));
+        stream.is_some_and(|stream| stream.is_end_seen(looks))
+    }
+
     /// Returns true if no process holds the child's end of a stream any longer, even if bytes remain to be read.
     pub fn has_hung_up(&self, index: u16) -> bool {
         let state = lock(&self.state);
@@ -241,26 +253,49 @@ impl Child {
         open
     }
 
-    /// Handles readiness of a stream seen by the reactor. Returns true if the port must be woken.
-    pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> bool {
+    /// Handles readiness of a stream seen by the reactor.
+    pub fn on_readable(&self, index: u16, epoll: &Epoll, scratch: &mut Vec<u8>) -> Wake {
         let mut state = lock(&self.state);
         let running = matches!(state.phase, Phase::Running(_));
-        let Some(stream) = state.streams.get(usize::from(index)) else {
-            return false;
+        let Some(stream) = state.streams.get_mut(usize::from(index)) else {
+            return Wake::Never;
         };
-        // Released meanwhile: its bytes belong to the next reader.
+        // Not requested yet, or released meanwhile: its bytes belong to the next reader.
         if !stream.is_armed() {
-            return false;
+            if stream.is_at_end() {
+                stream.note_end(self.inbox.looks());
+                return Wake::Soon;
+            }
+            return Wake::Never;
         }
         let collected = matches!(stream.mode, Mode::Collect { .. });
         // Both were readable: the first exceeded its limit, and as with Node that closed the other.
         if collected && state.is_overflowed {
-            return false;
+            return Wake::Never;
         }
-        let found = state.read_once(usize::from(index), epoll, scratch);
+        let found = self.read_once(&mut state, usize::from(index), epoll, scratch);
         // Collected output is not needed before the exit, which is about to come.
-        let silent = collected && running && matches!(found, Found::End { .. });
-        self.report(index, found) && !silent
+        let is_silent = collected && running && matches!(found, Found::End { .. });
+        match self.report(index, found) {
+            true if is_silent => Wake::Soon,
+            true => Wake::Now,
+            false => Wake::Never,
+        }
+    }
+
+    /// Reads a stream once, and notes its end.
+    fn read_once(
+        &self,
+        state: &mut State,
+        index: usize,
+        epoll: &Epoll,
+        scratch: &mut Vec<u8>,
+    ) -> Found {
+        let found = state.read_once(index, epoll, scratch);
+        if matches!(&found, Found::End { bytes, .. } if bytes.is_empty()) {
+            state.streams[index].note_end(self.inbox.looks());
+        }
+        found
     }
 
     pub(super) fn report(&self, stream: u16, found: Found) -> bool {

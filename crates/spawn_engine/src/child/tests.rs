@@ -82,7 +82,10 @@ fn pipes_that_others_hold_can_be_read_to_what_is_in_them_and_then_end() {
     let epoll = Epoll::new().unwrap();
     child.flow(0, &epoll);
     assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"last words"));
-    assert!(child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
+    assert_eq!(
+        child.on_readable(0, &epoll, &mut Vec::with_capacity(64)),
+        Wake::Now
+    );
     assert!(matches!(inbox.next(), Some(Event::Exited { .. })));
     assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
     assert!(sys::send(&far, b"more").is_err());
@@ -107,8 +110,8 @@ fn what_was_readable_together_with_too_much_of_another_stream_is_not_collected()
         child.arm(&mut lock(&child.state), index, &epoll);
     }
     let mut scratch = Vec::with_capacity(64);
-    assert!(child.on_readable(0, &epoll, &mut scratch));
-    assert!(!child.on_readable(1, &epoll, &mut scratch));
+    assert_eq!(child.on_readable(0, &epoll, &mut scratch), Wake::Now);
+    assert_eq!(child.on_readable(1, &epoll, &mut scratch), Wake::Never);
     assert_eq!(child.uncollect(1, false, &epoll), (Vec::new(), false));
     assert!(matches!(
         inbox.next(),
@@ -125,7 +128,8 @@ fn an_exit_that_somebody_else_has_waited_for_is_an_error_and_no_exit_code() {
     // Not a child of this process, so it cannot be waited for.
     state.pidfd = Some(Arc::new(sys::own_pidfd().unwrap()));
     drop(state);
-    assert!(child.on_exit(&Epoll::new().unwrap(), &mut Vec::new()));
+    let wake = child.on_exit(&Epoll::new().unwrap(), &mut Vec::new());
+    assert_eq!(wake, Wake::Now);
     assert!(matches!(
         inbox.next(),
         Some(Event::Lost {
@@ -168,9 +172,15 @@ fn what_the_reactor_saw_before_a_stream_was_let_go_is_not_read_by_it() {
     sys::send(&far, b"kept").unwrap();
     // The caller is faster than the reactor, which has been notified of the bytes.
     assert_eq!(child.uncollect(0, false, &epoll), (Vec::new(), false));
-    assert!(!child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
+    assert_eq!(
+        child.on_readable(0, &epoll, &mut Vec::with_capacity(64)),
+        Wake::Never
+    );
     child.flow(0, &epoll);
-    assert!(child.on_readable(0, &epoll, &mut Vec::with_capacity(64)));
+    assert_eq!(
+        child.on_readable(0, &epoll, &mut Vec::with_capacity(64)),
+        Wake::Now
+    );
     assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"kept"));
 }
 
@@ -185,8 +195,73 @@ fn a_stream_that_is_as_far_ahead_as_it_may_be_has_not_ended() {
     sys::send(&far, b"more than that").unwrap();
     let mut scratch = Vec::with_capacity(64);
     // The second call stands for events of the same look that arrive after an exit that has read its full credit.
-    assert!(child.on_readable(0, &epoll, &mut scratch));
-    assert!(!child.on_readable(0, &epoll, &mut scratch));
+    assert_eq!(child.on_readable(0, &epoll, &mut scratch), Wake::Now);
+    assert_eq!(child.on_readable(0, &epoll, &mut scratch), Wake::Never);
     assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"more"));
     assert!(inbox.next().is_none());
+}
+
+/// A running child whose second stream is an output in that mode, and the far end of that.
+fn child_with_output(mode: Mode) -> (Child, Arc<Inbox>, OwnedFd) {
+    let (near, far) = sys::socket_pair().unwrap();
+    let mut stream = Stream::new(false, true, mode);
+    stream.fd = Some(near);
+    let (child, inbox) = child(vec![Stream::new(false, false, Mode::Idle), stream]);
+    lock(&child.state).phase = Phase::Running(42);
+    (child, inbox, far)
+}
+
+/// Arms the output of that child and handles what the reactor sees within a second.
+fn watch(child: &Child, epoll: &Epoll) -> Wake {
+    child.arm(&mut lock(&child.state), 1, epoll);
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
+    match epoll.wait(&mut events, 1_000) {
+        [] => Wake::Never,
+        _ => child.on_readable(1, epoll, &mut Vec::with_capacity(64)),
+    }
+}
+
+#[test]
+fn the_end_of_an_output_that_nobody_reads_is_seen_by_the_next_look() {
+    for mode in [
+        Mode::Idle,
+        Mode::Collect {
+            bytes: Vec::new(),
+            limit: 4,
+        },
+    ] {
+        let (child, inbox, far) = child_with_output(mode);
+        inbox.look();
+        drop(far);
+        assert_eq!(watch(&child, &Epoll::new().unwrap()), Wake::Soon);
+        assert!(!child.is_end_seen(1, inbox.looks()));
+        inbox.look();
+        assert!(child.is_end_seen(1, inbox.looks()));
+    }
+}
+
+#[test]
+fn the_end_of_an_output_that_nobody_reads_is_behind_its_bytes() {
+    let (child, inbox, far) = child_with_output(Mode::Idle);
+    sys::send(&far, b"kept").unwrap();
+    drop(far);
+    let epoll = Epoll::new().unwrap();
+    assert_eq!(watch(&child, &epoll), Wake::Never);
+    inbox.look();
+    assert!(!child.is_end_seen(1, inbox.looks()));
+    child.flow(1, &epoll);
+    assert_eq!(watch(&child, &epoll), Wake::Now);
+    assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"kept"));
+    assert_eq!(watch(&child, &epoll), Wake::Now);
+    assert!(matches!(inbox.next(), Some(Event::Ended { error: 0, .. })));
+}
+
+#[test]
+fn an_output_that_nobody_reads_and_that_has_not_ended_wakes_nobody() {
+    let (child, _, far) = child_with_output(Mode::Idle);
+    sys::send(&far, b"kept").unwrap();
+    let epoll = Epoll::new().unwrap();
+    child.arm(&mut lock(&child.state), 1, &epoll);
+    let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
+    assert!(epoll.wait(&mut events, 0).is_empty());
 }

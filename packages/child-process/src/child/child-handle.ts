@@ -120,6 +120,10 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     return this.#pipes;
   }
 
+  get hasClosed(): boolean {
+    return this.#child._closesGot === this.#child._closesNeeded;
+  }
+
   get wasChannelReadable(): boolean {
     return this.#wasChannelReadable;
   }

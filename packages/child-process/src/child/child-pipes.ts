@@ -1,7 +1,8 @@
 import { Socket } from 'node:net';
 import { native } from '../native/engine.ts';
 import { OutputStream } from '../native/output-stream.ts';
-import { closeInTurn, closedSocket, openPipe, type Pipe } from '../native/pipe.ts';
+import { closedSocket, pastInput, pastOutput } from '../native/late-socket.ts';
+import { closeInTurn, openPipe, type Pipe } from '../native/pipe.ts';
 import { port, refLoop, unrefLoop } from '../native/port.ts';
 import { STDIO } from '../native/wire.ts';
 import { setImmediate } from '../node/timers.ts';
@@ -18,11 +19,19 @@ export interface Collection {
 
 type Uncollected = import('../../native.cjs').Uncollected;
 
+interface Ended {
+  readonly bytes: number;
+  /** Number of times the loop had polled when that was reported. */
+  readonly polls: number;
+}
+
 export interface Owner {
   /** Counts an output that is finished, because the program has closed it or because it has ended. */
   countOutput(isDestroyed: boolean): void;
   /** True if libuv is about to read data or the end of the channel. */
   readonly isChannelReadable: boolean;
+  /** True once "close" has been emitted, or is about to be. */
+  readonly hasClosed: boolean;
 }
 
 /** The near ends of a child's pipes. A socket is made on first access: most are never accessed. */
@@ -33,8 +42,8 @@ export class ChildPipes {
   readonly #owner: Owner;
   readonly #onClosed: () => void;
   readonly #sockets: (Socket | undefined)[] = [];
-  /** Outputs that ended without a socket; true if they had data. */
-  readonly #ended = new Map<number, boolean>();
+  /** Outputs that ended without a socket. */
+  readonly #ended = new Map<number, Ended>();
   /** Outputs without a socket that have not ended. */
   #untouched: number;
   #isInputClosed = false;
@@ -151,7 +160,7 @@ export class ChildPipes {
       return;
     }
     this.#collection?.onCollected(index, bytes);
-    this.#endUntouched(index, bytes !== undefined && bytes.length > 0);
+    this.#endUntouched(index, bytes?.length ?? 0);
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
@@ -299,6 +308,7 @@ export class ChildPipes {
   }
 
   #makeInput(): Socket {
+    if (this.#owner.hasClosed) return pastInput();
     if (this.#isInputClosed) {
       port().closeStream(this.#id, 0);
       return closedSocket();
@@ -324,8 +334,11 @@ export class ChildPipes {
   }
 
   #makeOutput(index: number): Socket {
-    if (this.#ended.has(index)) return this.#makeEnded(index);
+    const past = this.#ended.get(index);
+    if (past !== undefined) return this.#makeEnded(index, past);
+    if (this.#owner.hasClosed) return this.#makePast(index);
     if (this.#isFlushed && !this.#draining.has(index)) return closedSocket();
+    if (port().isEndSeen(this.#id, index)) return this.#endSeen(index);
     if (this.#hasExited && port().isAtEnd(this.#id, index)) return this.#endUnseen(index);
     const stream = new OutputStream(this.#id, index);
     this.#sockets[index] = stream;
@@ -347,9 +360,9 @@ export class ChildPipes {
     return stream;
   }
 
-  #endUntouched(index: number, hadBytes: boolean): void {
+  #endUntouched(index: number, bytes: number): void {
     if (this.#isTouched(index)) return;
-    this.#ended.set(index, hadBytes);
+    this.#ended.set(index, { bytes, polls: bytes === 0 ? 0 : port().looks() });
     const hasOutlived = this.#draining.has(index);
     this.#touch(index);
     // libuv closes ended pipes after its poll: the channel's data of this turn comes first.
@@ -358,17 +371,34 @@ export class ChildPipes {
   }
 
   /**
-   * Creates a socket for an output that ended before the first access. Node's socket reads its end after the bytes, which is
-   * after the exit; an output without a byte has ended before that.
+   * Creates a socket for an output that ended before the first access. Node's socket reads its end one turn of the loop after the
+   * bytes, which may be after the exit; an output without a byte has ended before that.
    */
-  #makeEnded(index: number): Socket {
-    if (this.#isFlushed || !this.#ended.get(index)) return closedSocket();
+  #makeEnded(index: number, { bytes, polls }: Ended): Socket {
+    const hasTurned = bytes > 0 ? port().looks() > polls : port().isEndSeen(this.#id, index);
+    if (this.#owner.hasClosed || hasTurned) return this.#makePast(index, bytes);
+    if (this.#isFlushed || bytes === 0) return closedSocket();
     const stream = new OutputStream(this.#id, index);
     stream.onEnded(0);
     return stream;
   }
 
-  /** Does the same for an output whose end the engine has not seen either. */
+  /** Closes an output without a byte whose end Node has seen, and returns its socket. */
+  #endSeen(index: number): Socket {
+    const bytes = this.#codes[index] === COLLECT ? this.#uncollect(index).bytes : undefined;
+    this.#collection?.onCollected(index, bytes);
+    port().closeStream(this.#id, index);
+    this.#touch(index);
+    process.nextTick(this.#onClosed);
+    return this.#makePast(index, bytes?.length);
+  }
+
+  #makePast(index: number, bytes = 0): Socket {
+    if (this.#codes[index] !== COLLECT) return pastOutput();
+    return pastOutput(bytes, (socket) => this.#collection!.attach(index, socket));
+  }
+
+  /** Does the same for an output whose end comes in this turn of the loop: its "close" is to come. */
   #endUnseen(index: number): Socket {
     port().closeStream(this.#id, index);
     const socket = closedSocket();

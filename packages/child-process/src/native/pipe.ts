@@ -1,6 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { Socket } from 'node:net';
 import { binding, isSpawnPatched } from '../node/patched.ts';
 
 /** Node's wrapper of a libuv pipe. */
@@ -90,19 +89,4 @@ export function openPipe(Pipe: PipeConstructor, fd: number): Pipe {
 /** Calls back when libuv closes handles, in order with the other handles being closed. */
 export function closeInTurn(Pipe: PipeConstructor, onClosed: () => void): void {
   new Pipe(SOCKET).close(onClosed);
-}
-
-/**
- * Returns the socket of an ended child's pipe on its first access; without `hasEnded`, of one that was closed before its end
- * was read.
- */
-export function closedSocket(hasEnded = true): Socket {
-  const socket = new Socket();
-  if (!hasEnded) return socket.destroy();
-  const { _readableState: state } = socket as unknown as {
-    _readableState: { ended: boolean; endEmitted: boolean };
-  };
-  state.ended = true;
-  state.endEmitted = true;
-  return socket.destroy();
 }

@@ -8,6 +8,7 @@ import { afterTheExit } from './after-the-exit.ts';
 import { badInput } from './bad-input.ts';
 import { beforeTheLoop } from './before-the-loop.ts';
 import { collected } from './collected.ts';
+import { endedUnseen } from './ended-unseen.ts';
 import { ending } from './ending.ts';
 import { chosen } from './exhaustive.ts';
 import { extraPipes } from './extra-pipes.ts';
@@ -38,6 +39,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = {
   'right after the call': afterTheCall,
   'before the loop has looked': beforeTheLoop,
   'after the exit': afterTheExit,
+  'outputs that ended unseen': endedUnseen,
   'how a child ends': ending,
   'exec and execFile': collected,
   'fork and messages': messages,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Readable, type Duplex } from 'node:stream';
 import { short, type Log } from './log.ts';
-import type { Deed, Moment } from './program.ts';
+import type { Deed } from './program.ts';
 import { iterate, read, readByHand, share, streamLog } from './reading.ts';
 
 type Module = typeof import('node:child_process');
@@ -22,7 +22,7 @@ export interface Scene {
 }
 
 /** Does something to a child. */
-export function act(scene: Scene, deed: Deed, at: Moment): void {
+export function act(scene: Scene, deed: Deed): void {
   const { cp, child, name, log, acts, isCollected, isSpawnAwaited, pending } = scene;
   // Only what the deed is about: when a stream is first looked at is a part of the program.
   const stdin = /stdin|^write( much)?$/.test(deed) ? child.stdin : null;
@@ -30,7 +30,7 @@ export function act(scene: Scene, deed: Deed, at: Moment): void {
   const stderr = /stderr|read all/.test(deed) ? child.stderr : null;
   const three = /three/.test(deed) ? (child.stdio?.[3] as Duplex | null | undefined) : null;
   const hasExited = child.exitCode !== null || child.signalCode !== null;
-  const look = { name, log, isPastExit: hasExited, isLate: at === 'late' };
+  const look = { name, log, isPastExit: hasExited };
   const note = (fact: unknown) => acts.push([deed, fact]);
   for (const [index, stream] of [stdin, stdout, stderr, three].entries()) {
     // Whoever uses a stream listens for its errors.

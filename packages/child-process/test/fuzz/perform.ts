@@ -133,7 +133,7 @@ function perform(plan: Child, name: string, log: Log): Performance {
   for (const action of plan.actions) {
     when(action.at, () => {
       try {
-        act(scene, action.do, action.at);
+        act(scene, action.do);
       } catch (error) {
         acts.push([action.do, 'threw', short(error)]);
       }
@@ -144,8 +144,6 @@ function perform(plan: Child, name: string, log: Log): Performance {
     events.push(['state', exitCode, signalCode, killed, connected, typeof child.pid]);
     if (events.some(saidTooMuch)) forgetHowItEnded(events);
     for (const [index, stream] of (child.stdio ?? []).entries()) {
-      // An output that ended unseen while the child runs is under "What differs": to look at it is to open it.
-      if (exitCode === null && signalCode === null && !(`${name} fd ${index}` in log)) continue;
       if (stream) streamLog(log, name, index).push(['destroyed', stream.destroyed]);
     }
   };

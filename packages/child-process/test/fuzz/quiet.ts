@@ -8,12 +8,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 export function isQuiet(leaders: readonly number[]): boolean {
   const own = stat('self');
   const groups = new Set([own?.group, ...leaders]);
-  const threads = readdirSync('/proc/self/task').filter((id) => Number(id) !== process.pid);
-  if (threads.some((id) => isBusy(stat(`self/task/${id}`)))) return false;
+  if (hasBusyThread()) return false;
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
     .map(stat)
     .every((process) => !groups.has(process?.group) || !isBusy(process));
+}
+
+/** Whether another thread of this process runs, or waits for its turn to run. */
+export function hasBusyThread(): boolean {
+  const threads = readdirSync('/proc/self/task').filter((id) => Number(id) !== process.pid);
+  return threads.some((id) => isBusy(stat(`self/task/${id}`)));
 }
 
 interface Stat {

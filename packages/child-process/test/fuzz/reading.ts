@@ -33,13 +33,11 @@ export interface Look {
   readonly name: string;
   readonly log: Log;
   readonly isPastExit?: boolean;
-  /** Long after the start, while the child runs. */
-  readonly isLate?: boolean;
 }
 
 export function read(stream: Readable | null, index: number, look: Look): void {
   if (stream === null) return;
-  const { name, log, isPastExit = false, isLate = false } = look;
+  const { name, log, isPastExit = false } = look;
   const events = streamLog(log, name, index);
   const chunks = bytesOf(stream, events);
   if (!watched.has(stream)) {
@@ -48,10 +46,8 @@ export function read(stream: Readable | null, index: number, look: Look): void {
   }
   // Whether the end of what has ended by now, or ends at this moment, is still to be seen is chance.
   if (isPastExit || stream.destroyed) return;
-  // The end of what ended unseen while the child runs is under "What differs".
-  const isHeard = (): boolean => !isLate || chunks.length > 0;
-  stream.on('end', () => isHeard() && events.push('end'));
-  stream.on('close', () => isHeard() && events.push('close'));
+  stream.on('end', () => events.push('end'));
+  stream.on('close', () => events.push('close'));
 }
 
 export function readByHand(stream: Readable, events: unknown[]): void {

@@ -32,7 +32,7 @@ export function pastOutput(read?: number, attach?: (socket: Socket) => void): So
   const socket = new Socket();
   const { _readableState: readable, _writableState: writable } = socket as unknown as States;
   endReading(socket);
-  // Node's own listener: from here on a write fails like one to a socket that the other end has closed.
+  // Runs Node's own listener, after which a write fails like one to a socket that the other end has closed.
   socket.emit('end');
   for (const fact of ['ending', 'ended', 'finished']) writable[fact] = true;
   if (read !== undefined) {

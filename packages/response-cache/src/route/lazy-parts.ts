@@ -2,7 +2,7 @@
 export type LazyPart = 'rawHeaders' | 'socket';
 export type LazyParts = { [Name in LazyPart]?: object };
 
-/** Facts of a prototype of requests. */
+/** What is known of a prototype of requests. */
 export interface Lazy extends Readonly<Record<LazyPart, boolean>> {
   readonly prototype: object;
   /** Inherits from it, and gives each request its stand-ins. */

@@ -1,9 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { credentialHeaders } from './credential-headers.ts';
-import { watchPeer, type PeerSocket, type PeerWatch } from './peer-watch.ts';
 import { readerOf, type Reader } from './reader-of.ts';
-import { Reads } from './reads.ts';
+import { isObserved, Reads } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
 import { HeadersTrap, RawHeadersTrap } from './traps.ts';
 
@@ -257,6 +256,94 @@ const isUninteresting: ReadonlySet<string> = new Set([
   'x-forwarded-prefix',
 ]);
 
+/* Node's sockets ask their handle for the address of the peer, once. */
+interface PeerSocket extends Record<PropertyKey, unknown> {
+  _peername?: Address;
+  _getpeername?: unknown;
+  _handle?: (Record<PropertyKey, unknown> & { getpeername?(into: Address): number }) | null;
+}
+
+type Address = Record<PropertyKey, unknown>;
+
+const ofAddress = ['address', 'port', 'family'] as const;
+const ofSocket = ['remoteAddress', 'remotePort', 'remoteFamily'] as const;
+const ofCertificate = ['getPeerCertificate', 'getPeerX509Certificate'] as const;
+
+const peerWatches = new WeakMap<object, PeerWatch>();
+
+/*
+ * Watches one connection for all of its watched requests, of which there are several at once with pipelining. Libraries use the socket
+ * as a key of their tables, so no stand-in can take its place. An accessor of its own makes V8 keep the socket as a table, which slows
+ * down all later requests of the connection: Node's sockets get one only if they have a property or a certificate of their own.
+ */
+class PeerWatch {
+  readonly #readers = new Set<AheadReads>();
+  readonly #socket: PeerSocket;
+  readonly #standIns: StandIns;
+
+  constructor(socket: PeerSocket) {
+    this.#socket = socket;
+    this.#standIns = new StandIns(socket);
+    const own = ofSocket.filter((name) => Object.hasOwn(socket, name));
+    if (typeof socket._getpeername === 'function') this.#watchAddressOf(socket);
+    else own.splice(0, own.length, ...ofSocket.filter((name) => name in socket));
+    for (const name of own) this.#watchProperty(socket, name);
+    for (const name of ofCertificate)
+      if (typeof socket[name] === 'function') this.#watchProperty(socket, name);
+  }
+
+  add(reads: AheadReads): void {
+    this.#readers.add(reads);
+  }
+
+  delete(reads: AheadReads): void {
+    if (!this.#readers.delete(reads) || this.#readers.size > 0) return;
+    peerWatches.delete(this.#socket);
+    this.#standIns.restore();
+  }
+
+  #watchAddressOf({ _peername: kept, _handle: handle }: PeerSocket): void {
+    const own = handle?.getpeername;
+    if (kept !== undefined) {
+      this.#watchAddress(kept);
+    } else if (typeof own === 'function') {
+      this.#standIns.lend(handle!, 'getpeername', (into: Address) => {
+        const code = own.call(handle, into);
+        this.#watchAddress(into);
+        return code;
+      });
+    }
+  }
+
+  /* A Unix socket has no address. */
+  #watchAddress(peer: Address): void {
+    for (const name of ofAddress) if (peer[name] !== undefined) this.#watchProperty(peer, name);
+  }
+
+  #watchProperty(target: Record<PropertyKey, unknown>, name: string): void {
+    const { get, value } = Object.getOwnPropertyDescriptor(target, name) ?? {};
+    const prototype = Object.getPrototypeOf(target) as object;
+    const isOwn = Object.hasOwn(target, name);
+    this.#standIns.define(target, name, () => {
+      if (isObserved()) for (const reads of this.#readers) reads.notePeer();
+      if (!isOwn) return Reflect.get(prototype, name, target);
+      return get === undefined ? (value as unknown) : Reflect.apply(get, target, []);
+    });
+  }
+}
+
+/** Returns the watch of a connection, to which `reads` is added. */
+export function watchPeer(
+  socket: PeerSocket | undefined,
+  reads: AheadReads,
+): PeerWatch | undefined {
+  if (socket === undefined) return undefined;
+  let watch = peerWatches.get(socket);
+  if (watch === undefined) peerWatches.set(socket, (watch = new PeerWatch(socket)));
+  watch.add(reads);
+  return watch;
+}
+
 /* Watches one request from its arrival to the cache, or to the end of its response. */
 class AheadWatch {
   readonly #reads = new AheadReads();
@@ -267,7 +354,9 @@ class AheadWatch {
     const reads = this.#reads;
     this.#standIns = new StandIns(request);
     this.#standIns.putHeaders((headers) => new Proxy(headers, new HeadersTrap(reads)));
-    this.#standIns.putRawHeaders((list) => new Proxy([], new RawHeadersTrap(reads, list)));
+    this.#standIns.putRawHeaders(
+      (list) => new Proxy([], new RawHeadersTrap(reads, request, 'rawHeaders', list)),
+    );
     this.#peer = watchPeer(request.socket as unknown as PeerSocket | undefined, reads);
   }
 

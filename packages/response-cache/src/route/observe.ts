@@ -2,8 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { hasValue, isCallerProperty } from './identified-caller.ts';
 import type { CacheRequest } from './cached-route.ts';
-import { exemptingOrigin } from './exempting-origin.ts';
-import { isObserved, Reads } from './reads.ts';
+import { isObserved, Reads, unobserved } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
 import { CookiesTrap, HeadersTrap, RawHeadersTrap, SocketTrap } from './traps.ts';
 
@@ -69,6 +68,9 @@ function areAllKnown(names: readonly PropertyKey[], of: string): boolean {
   return true;
 }
 
+/* Their getters read the address to decide if a proxy is trusted; the values they return are part of the key. */
+const ofOrigin = ['protocol', 'host', 'hostname'] as const;
+
 /** Watches one request while its response is made; `end` restores it. */
 export class Observation {
   readonly reads: Reads = new Reads();
@@ -92,9 +94,11 @@ export class Observation {
     const standIns = new StandIns(raw);
     this.#standIns = standIns;
     standIns.putHeaders((headers) => new Proxy(headers, new HeadersTrap(reads)));
-    standIns.putRawHeaders((list) => new Proxy([], new RawHeadersTrap(reads, list)));
-    standIns.putSocket((socket) => new Proxy({}, new SocketTrap(reads, socket)));
-    if (exemptsOrigin) standIns.putPrototype(own, exemptingOrigin);
+    standIns.putRawHeaders(
+      (list) => new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders', list)),
+    );
+    standIns.putSocket((socket) => new Proxy({}, new SocketTrap(reads, raw, 'socket', socket)));
+    if (exemptsOrigin) for (const name of ofOrigin) this.#exemptGetter(own, name);
     if (own.cookies !== undefined) this.#watchCookies(own, 'cookies');
     if (own.signedCookies !== undefined) this.#watchCookies(own, 'signedCookies');
     this.#watchProperties(own, 'request');
@@ -114,6 +118,14 @@ export class Observation {
     const cookies = own[name];
     if (typeof cookies !== 'object' || cookies === null) return;
     this.#standIns.put(own, name, new Proxy(cookies, new CookiesTrap(this.reads)));
+  }
+
+  #exemptGetter(target: Target, name: string): void {
+    if (!(name in target) || Object.hasOwn(target, name)) return;
+    const prototype = Object.getPrototypeOf(target) as object;
+    this.#standIns.define(target, name, () =>
+      unobserved(() => Reflect.get(prototype, name, target)),
+    );
   }
 
   #watchProperties(target: Target, of: string): void {

@@ -33,8 +33,7 @@ const ofPackage = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/;
 const location = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*):\d+:\d+\)?$/;
 /* The path of this file comes from the stack: Jest and bundlers compile to CommonJS, which has no import.meta. */
 const ownFile = /^(.*[\\/])reader-of\.[jt]s$/;
-const observing =
-  /^(?:ahead|exempting-origin|lazy-parts|observe|peer-watch|reads|stand-ins|traps)\.[jt]s$/;
+const observing = /^(?:ahead|observe|reads|stand-ins|traps)\.[jt]s$/;
 /* This package and its siblings: packages of a workspace are not below node_modules. */
 const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;
 

@@ -1,5 +1,3 @@
-import { lazyOf, type Lazy, type LazyPart, type LazyParts } from './lazy-parts.ts';
-
 type Target = Record<PropertyKey, unknown>;
 
 /** The parts of Node's request that may have a stand-in. */
@@ -9,8 +7,15 @@ export interface Parts {
   socket: object | undefined;
 }
 
-/** A part as the request has it, or a function that has the prototype of the request make it. */
-type Part = object | (() => object);
+/* For a prototype of requests: true if it creates a part at the first read, as the engine's does. Node's have it from the start. */
+interface Lazy {
+  readonly rawHeaders: boolean;
+  readonly socket: boolean;
+}
+const lazyBy = new WeakMap<object, Lazy>();
+/* Nearly all requests of a process have one prototype, and a lookup in a WeakMap costs more than the rest of a stand-in. */
+let latest: object | undefined;
+let lazyOfLatest: Lazy;
 
 /**
  * Replaces properties of one request with stand-ins, and restores them.
@@ -20,11 +25,10 @@ type Part = object | (() => object);
  */
 export class StandIns {
   readonly #raw: Parts;
-  #lazy: Lazy | undefined;
-  #lazyParts: LazyParts | undefined;
   #headers: object | undefined;
   #ownHeaders: object | undefined;
   #rawHeaders: object | undefined;
+  /* Undefined if the prototype has it. */
   #ownRawHeaders: object | undefined;
   #socket: object | undefined;
   #ownSocket: object | undefined;
@@ -47,14 +51,14 @@ export class StandIns {
     if (raw.headers !== stand) this.define(raw as unknown as Target, 'headers', () => stand);
   }
 
-  /** @param make makes the stand-in for the present value */
-  putRawHeaders(make: (own: Part) => object): void {
+  /** @param make makes the stand-in for the present value; for undefined if the prototype makes that at the first read */
+  putRawHeaders(make: (own: object | undefined) => object): void {
     const raw = this.#raw;
-    if (this.#isLazy('rawHeaders')) return this.#putLazy('rawHeaders', make);
-    const own = raw.rawHeaders;
-    if (own === undefined) return;
-    this.#ownRawHeaders = own;
-    const stand = (this.#rawHeaders = make(own));
+    if (!(lazyOf(raw).rawHeaders && !Object.hasOwn(raw, 'rawHeaders'))) {
+      this.#ownRawHeaders = raw.rawHeaders;
+      if (this.#ownRawHeaders === undefined) return;
+    }
+    const stand = (this.#rawHeaders = make(this.#ownRawHeaders));
     try {
       raw.rawHeaders = stand;
     } catch {}
@@ -62,36 +66,17 @@ export class StandIns {
   }
 
   /** Same as `putRawHeaders`, for the socket. */
-  putSocket(make: (own: Part) => object): void {
+  putSocket(make: (own: object | undefined) => object): void {
     const raw = this.#raw;
-    if (this.#isLazy('socket')) return this.#putLazy('socket', make);
-    const own = raw.socket;
-    if (own === undefined) return;
-    this.#ownSocket = own;
-    const stand = (this.#socket = make(own));
+    if (!(lazyOf(raw).socket && !Object.hasOwn(raw, 'socket'))) {
+      this.#ownSocket = raw.socket;
+      if (this.#ownSocket === undefined) return;
+    }
+    const stand = (this.#socket = make(this.#ownSocket));
     try {
       raw.socket = stand;
     } catch {}
     if (raw.socket !== stand) this.define(raw as unknown as Target, 'socket', () => stand);
-  }
-
-  #isLazy(name: LazyPart): boolean {
-    this.#lazy ??= lazyOf(Object.getPrototypeOf(this.#raw) as object);
-    return this.#lazy[name] && !Object.hasOwn(this.#raw, name);
-  }
-
-  #putLazy(name: LazyPart, make: (own: Part) => object): void {
-    const raw = this.#raw;
-    const { prototype, shim, standIns } = this.#lazy!;
-    const stand = make(() => Reflect.get(prototype, name, raw) as object);
-    const parts = this.#lazyParts;
-    if (parts !== undefined) {
-      parts[name] = stand;
-      return;
-    }
-    standIns.set(raw, (this.#lazyParts = { [name]: stand }));
-    this.putPrototype(raw, () => shim);
-    this.#restores?.push(() => void standIns.delete(raw));
   }
 
   /** Replaces an own property of `target` that something ahead of the cache has assigned. */
@@ -109,19 +94,18 @@ export class StandIns {
   }
 
   /**
-   * Puts an object between `target` and its prototype, and takes it away in the end: `target` then has the hidden class it had before.
-   * A property of its own that is deleted again would leave it a table, and V8 reads the properties of all its like more slowly once
-   * it has met one.
-   *
-   * @param make returns that object for the present prototype
+   * Adds a property in front of the one that `target` inherits, and removes it in the end: V8 then returns the object to the hidden
+   * class it had before. If something else was added since, removal would turn the object into a table, and what is inherited stays as
+   * an own property.
    */
-  putPrototype(target: object, make: (prototype: object) => object): void {
-    const own = Object.getPrototypeOf(target) as object | null;
-    if (own === null) return;
-    const shim = make(own);
-    if (!Reflect.setPrototypeOf(target, shim)) return;
+  lend(target: Target, name: string, stand: unknown): void {
+    const inherited = target[name];
+    target[name] = stand;
+    const count = Reflect.ownKeys(target).length;
     (this.#restores ??= []).push(() => {
-      if (Object.getPrototypeOf(target) === shim) Object.setPrototypeOf(target, own);
+      if (target[name] !== stand) return;
+      if (Reflect.ownKeys(target).length === count) delete target[name];
+      else target[name] = inherited;
     });
   }
 
@@ -143,17 +127,31 @@ export class StandIns {
 
   /** Restores the properties. A value that the app itself has set in place of a stand-in stays. */
   restore(): void {
-    const restores = this.#restores;
-    // Only once: a shim is shared, and may be that of a later observation of the same request.
-    this.#restores = undefined;
-    // The last first: prototypes are put one in front of another.
-    for (const restore of restores?.toReversed() ?? []) restore();
+    if (this.#restores !== undefined) for (const restore of this.#restores) restore();
     const raw = this.#raw;
-    if (this.#socket !== undefined && raw.socket === this.#socket) raw.socket = this.#ownSocket;
-    if (this.#rawHeaders !== undefined && raw.rawHeaders === this.#rawHeaders)
-      raw.rawHeaders = this.#ownRawHeaders;
+    // The last first: deleting the property that was added last leaves an object fast, any other turns it into a table.
+    if (this.#socket !== undefined && raw.socket === this.#socket) {
+      if (this.#ownSocket === undefined) delete (raw as Partial<Parts>).socket;
+      else raw.socket = this.#ownSocket;
+    }
+    if (this.#rawHeaders !== undefined && raw.rawHeaders === this.#rawHeaders) {
+      if (this.#ownRawHeaders === undefined) delete (raw as Partial<Parts>).rawHeaders;
+      else raw.rawHeaders = this.#ownRawHeaders;
+    }
     // Assigned, because a setter of Node and of the engine keeps the headers.
     if (this.#headers !== undefined && raw.headers === this.#headers)
       raw.headers = this.#ownHeaders!;
   }
+}
+
+function lazyOf(raw: object): Lazy {
+  const prototype = Object.getPrototypeOf(raw) as object;
+  if (prototype === latest) return lazyOfLatest;
+  let lazy = lazyBy.get(prototype);
+  if (lazy === undefined) {
+    lazy = { rawHeaders: 'rawHeaders' in prototype, socket: 'socket' in prototype };
+    lazyBy.set(prototype, lazy);
+  }
+  latest = prototype;
+  return (lazyOfLatest = lazy);
 }

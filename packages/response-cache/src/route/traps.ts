@@ -80,17 +80,22 @@ export class CookiesTrap extends NamesTrap {
 /* Stands for an own property of the request, or for one that its prototype makes at the first read. */
 abstract class LazyTrap implements ProxyHandler<object> {
   protected readonly reads: Reads;
-  #real: object | (() => object);
+  readonly #request: object;
+  readonly #name: string;
+  #real: object | undefined;
 
-  /** @param real the property itself, or a function that makes it */
-  constructor(reads: Reads, real: object | (() => object)) {
+  /** @param own the request's own property; undefined if its prototype makes it */
+  constructor(reads: Reads, request: object, name: string, own: object | undefined) {
     this.reads = reads;
-    this.#real = real;
+    this.#request = request;
+    this.#name = name;
+    this.#real = own;
   }
 
   protected get real(): object {
-    const real = this.#real;
-    return typeof real === 'function' ? (this.#real = (real as () => object)()) : real;
+    if (this.#real !== undefined) return this.#real;
+    const prototype = Object.getPrototypeOf(this.#request) as object;
+    return (this.#real = Reflect.get(prototype, this.#name, this.#request) as object);
   }
 
   protected abstract note(name: PropertyKey): void;

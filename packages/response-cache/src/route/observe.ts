@@ -98,6 +98,8 @@ export class Observation {
       (list) => new Proxy([], new RawHeadersTrap(reads, raw, 'rawHeaders', list)),
     );
     standIns.putSocket((socket) => new Proxy({}, new SocketTrap(reads, raw, 'socket', socket)));
+    // Node gives each request its socket under this name as well; the engine's getter returns the stand-in for `socket`.
+    if (Object.hasOwn(raw, 'client')) standIns.put(raw, 'client', raw['socket'] as object);
     if (exemptsOrigin) for (const name of ofOrigin) this.#exemptGetter(own, name);
     if (own.cookies !== undefined) this.#watchCookies(own, 'cookies');
     if (own.signedCookies !== undefined) this.#watchCookies(own, 'signedCookies');

@@ -12,6 +12,9 @@ const ofPeer: ReadonlySet<PropertyKey> = new Set([
   'remoteAddress',
   'remotePort',
   'remoteFamily',
+  '_getpeername',
+  '_peername',
+  '_handle',
   'authorized',
   'getPeerCertificate',
   'getPeerX509Certificate',
@@ -94,8 +97,13 @@ abstract class LazyTrap implements ProxyHandler<object> {
 
   protected get real(): object {
     if (this.#real !== undefined) return this.#real;
-    const prototype = Object.getPrototypeOf(this.#request) as object;
-    return (this.#real = Reflect.get(prototype, this.#name, this.#request) as object);
+    const request = this.#request;
+    const standIn = Object.getOwnPropertyDescriptor(request, this.#name);
+    const prototype = Object.getPrototypeOf(request) as object;
+    this.#real = Reflect.get(prototype, this.#name, request) as object;
+    // The getter defines what it made on the request, which would hide the reads after this one.
+    if (standIn !== undefined) Object.defineProperty(request, this.#name, standIn);
+    return this.#real;
   }
 
   protected abstract note(name: PropertyKey): void;

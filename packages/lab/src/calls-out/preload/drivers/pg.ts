@@ -15,10 +15,10 @@ interface Config {
  * Wraps `query` of the client of pg, which ORMs use too, and that of its pool: the pool calls the client in a later turn, when the
  * function of the app is not on the stack any more.
  */
-export function wrapPg(recorder: CallRecorder): (owner: Wrappable) => void {
-  return ({ prototype }) =>
+export function wrapPg(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
+  return (owner) =>
     wrapMethod(
-      prototype,
+      owner?.prototype,
       'query',
       (query) =>
         function (this: unknown, ...args) {

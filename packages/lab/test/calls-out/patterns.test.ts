@@ -1,4 +1,4 @@
-// cspell:ignore hunter hgetall evalsha
+// cspell:ignore hunter hgetall evalsha Cwkn kqzt lrdqwhzxcv YWKQZTBLRD
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mongoShape } from '../../src/calls-out/preload/mongo-shape.ts';
@@ -12,9 +12,23 @@ test('keys and paths keep their words, and nothing with a digit or of the length
     ['/users/me@example.com', '/users/*.com'],
     ['session.abcdefghijklmnopqrstuvwxyzabcdef', 'session.*'],
     ['/a%20b/c', '/*/c'],
+    ['/order-items/Import/user_sessions', '/order-items/Import/user_sessions'],
+    // Tokens without a digit.
+    ['session:VJqaNqOgQfDbLTCwknWHz', 'session:*'],
+    ['reset:yWkQzTbLrd', 'reset:*'],
+    ['reset:y-kqzt_lrdqwhzxcv', 'reset:*'],
+    ['reset:YWKQZTBLRD', 'reset:*'],
+    ['reset:_kqzt-', 'reset:*'],
   ] as const) {
     assert.equal(wordPattern(text), pattern, text);
   }
+});
+
+test('a long key or path is cut between its parts', () => {
+  // The cut leaves letters of an id that has a digit further on.
+  const start = 'carts:'.repeat(33);
+  assert.equal(wordPattern(`${start}ab3f9c`), `${start}…`);
+  assert.equal(wordPattern('a'.repeat(300)), '…');
 });
 
 test('a command of Redis has a key only where its first argument is one', () => {
@@ -31,6 +45,9 @@ test('a command of Redis has a key only where its first argument is one', () => 
   ] as const) {
     assert.equal(redisPattern(name, args), name.toUpperCase());
   }
+  assert.equal(redisPattern('evalsha_ro', ['hunter', '0']), 'EVALSHA_RO');
+  assert.equal(redisPattern('token:4f2c', []), '*');
+  assert.equal(redisPattern('abcdefghijklmnopqrstuvwxyz', []), '*');
 });
 
 test('a command of MongoDB keeps names and operators', () => {
@@ -54,6 +71,20 @@ test('a command of MongoDB keeps names and operators', () => {
       updates: [{ q: { _id: { $in: [1, 2] } }, u: { $set: { a: 'hunter' } } }],
     }),
     'update orders {_id: {$in: […]}}',
+  );
+  assert.equal(
+    mongoShape({
+      find: 'carts',
+      filter: {
+        _id: 1,
+        'items.64f1c0ffee64f1c0ffee64f1.unitPrice': 1,
+        'owners.yWkQzTbLrd': 1,
+        'lines.0.sku_code': 1,
+        'me@example': 1,
+        $hunter2: 1,
+      },
+    }),
+    'find carts {_id: ?, items.*.unitPrice: ?, owners.*: ?, lines.*.sku_code: ?, *: ?, *: ?}',
   );
   assert.equal(mongoShape({ insert: 'orders', documents: [{ a: 'hunter' }] }), 'insert orders');
 });

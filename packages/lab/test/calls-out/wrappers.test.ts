@@ -38,12 +38,18 @@ class Client {
 
   query(...args: unknown[]): unknown {
     if (args[0] === 'fails at once') throw new Error('it fails');
-    const callback = args.findLast((each) => typeof each === 'function') as
-      | ((...args: unknown[]) => void)
-      | undefined;
+    const callback = (args.findLast((each) => typeof each === 'function') ??
+      (args[0] as { callback?: unknown }).callback) as ((...args: unknown[]) => void) | undefined;
     if (callback === undefined) return Promise.resolve([this.name, args]);
     setImmediate(() => callback.call(this, undefined, args.length));
     return undefined;
+  }
+}
+
+/** The shape of a pool of pg, which ignores a callback in the config. */
+class Pool {
+  query(_config: object): Promise<string> {
+    return Promise.resolve('promised');
   }
 }
 
@@ -70,6 +76,7 @@ describe('a wrapped driver', () => {
   before(async () => {
     wrapMongodb(recorder)(Connection);
     wrapPg(recorder)(Client);
+    wrapPg(recorder)(Pool);
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     recorder.start();
@@ -140,6 +147,29 @@ describe('a wrapped driver', () => {
       ['client', ['SELECT 1', [1]]],
       ['client', 3],
     ]);
+  });
+
+  test('leaves the config of a query as it is, which the app may have frozen', async () => {
+    const { body, seen } = await callsOf(async () => {
+      const query = (client: { query(config: object): unknown }): Promise<unknown[]> =>
+        new Promise((resolve) => {
+          const config = Object.freeze({
+            text: 'SELECT 1',
+            callback: (_error: unknown, count: number) => resolve(['called', count]),
+          });
+          const promise = client.query(config) as Promise<string> | undefined;
+          void promise?.then((value) => resolve([value]));
+        });
+      return [await query(new Client()), await query(new Pool())];
+    });
+    assert.deepEqual(body, [['called', 1], ['promised']]);
+    assert.deepEqual(
+      seen[0]!.calls.map(({ text, isOpen }) => [text, isOpen]),
+      [
+        ['SELECT $1', undefined],
+        ['SELECT $1', undefined],
+      ],
+    );
   });
 
   test('reports a rejection that the app does not handle, as without a wrapper', async () => {

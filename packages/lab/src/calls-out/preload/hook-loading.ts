@@ -20,11 +20,15 @@ export function hookDrivers(): void {
       if (!url.startsWith('file:')) return loaded;
       const file = fileURLToPath(url);
       if (callsPatchFor(file) === undefined) return loaded;
-      // Node reads the file of a CommonJS module after this hook.
-      const source = loaded.source?.toString() ?? readFileSync(file, 'utf8');
-      return { ...loaded, source: patched(source, file) };
+      return { ...loaded, source: patched(textOf(loaded.source, file), file) };
     },
   });
+}
+
+/** Another hook may return bytes. Node reads the file of a CommonJS module after the hooks. */
+function textOf(source: module.LoadFnOutput['source'], file: string): string {
+  if (source === undefined || source === null) return readFileSync(file, 'utf8');
+  return typeof source === 'string' ? source : new TextDecoder().decode(source);
 }
 
 function patched<Source>(source: Source, file: string): Source | string {

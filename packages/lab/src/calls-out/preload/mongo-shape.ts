@@ -1,3 +1,5 @@
+import { isWord } from './word-pattern.ts';
+
 /** Deeper parts of a filter are left out. */
 const maxDepth = 3;
 const maxKeys = 8;
@@ -34,8 +36,22 @@ function shapeOf(value: unknown, depth: number): string {
   const entries = Object.entries(value);
   const shown = entries
     .slice(0, maxKeys)
-    .map(([key, each]) => `${/^[$\w.]{1,60}$/.test(key) ? key : '?'}: ${partOf(each, depth)}`);
+    .map(([key, each]) => `${nameOf(key)}: ${partOf(each, depth)}`);
   return `{${[...shown, ...(entries.length > maxKeys ? ['…'] : [])].join(', ')}}`;
+}
+
+/** Fields may be named by ids: `carts.64f1c0ff.total` becomes `carts.*.total`. */
+function nameOf(key: string): string {
+  if (/^\$[a-z]{1,20}$/i.test(key)) return key;
+  return key
+    .split('.')
+    .map((part) => (isWord(part) || isField(part) ? part : '*'))
+    .join('.');
+}
+
+/** True for `_id`, and for names like `userId`. */
+function isField(part: string): boolean {
+  return part.length <= 20 && /^_{0,2}[a-z]{2,}(?:[A-Z][a-z]+){0,2}$|^__v$/.test(part);
 }
 
 function partOf(value: unknown, depth: number): string {

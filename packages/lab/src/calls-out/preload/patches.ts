@@ -9,18 +9,20 @@ const patches: readonly [ending: RegExp, call: string][] = [
   [/[\\/]mysql2[\\/]lib[\\/](base[\\/])?(connection|pool)\.js$/, 'mysql(module.exports)'],
   [/[\\/]mysql[\\/]lib[\\/](Connection|Pool)\.js$/, 'mysql(module.exports)'],
   [/[\\/]better-sqlite3[\\/]lib[\\/]methods[\\/]wrappers\.js$/, 'sqlite(module.exports)'],
-  [/[\\/]mongodb[\\/]lib[\\/]cmap[\\/]connection\.js$/, 'mongodb(exports.Connection)'],
+  [/[\\/]mongodb[\\/]lib[\\/]cmap[\\/]connection\.js$/, 'mongodb(module.exports.Connection)'],
   // Before ioredis 5 in a folder of its own.
-  [/[\\/]ioredis[\\/]built[\\/](Redis|redis[\\/]index)\.js$/, 'ioredis(exports.default)'],
+  [/[\\/]ioredis[\\/]built[\\/](Redis|redis[\\/]index)\.js$/, 'ioredis(module.exports.default)'],
   [
     /[\\/]@redis[\\/]client[\\/]dist[\\/]lib[\\/]client[\\/]commands-queue\.js$/,
-    'nodeRedis(exports.default)',
+    'nodeRedis(module.exports.default)',
   ],
 ];
 
-/** Returns the code to append to a file of a driver; undefined for any other file. */
+/** Returns the code to append to a file of a driver; undefined for any other file. A driver of another form loads without it. */
 export function callsPatchFor(file: string): string | undefined {
   if (!/[\\/]node_modules[\\/]/.test(file)) return undefined;
   const call = patches.find(([ending]) => ending.test(file))?.[1];
-  return call === undefined ? undefined : `\n;globalThis.${callsGlobal}?.${call};\n`;
+  return call === undefined
+    ? undefined
+    : `\n;try { globalThis.${callsGlobal}?.${call}; } catch {}\n`;
 }

@@ -16,6 +16,7 @@ function report(socket: Socket): void {
   socket.unref();
   const recorder = installRecorder();
   hookDrivers();
+  socket.on('close', () => recorder.stop());
   const say = (message: CallsReport): void => void socket.write(`${JSON.stringify(message)}\n`);
   const lines = createInterface({ input: socket });
   lines.on('error', () => {});

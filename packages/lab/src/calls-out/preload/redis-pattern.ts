@@ -16,7 +16,8 @@ const withKey = new Set(
 
 /** Returns a command with the pattern of its key: `GET user:*`, `MGET user:*, …`, `EVALSHA`. */
 export function redisPattern(name: string, args: readonly unknown[]): string {
-  const command = name.toUpperCase();
+  // A client may send any text as a command.
+  const command = /^[a-z._]{1,20}$/i.test(name) ? name.toUpperCase() : '*';
   const [key] = args;
   if (!withKey.has(name.toLowerCase()) || key === undefined) return command;
   const more = /^(mget|del|unlink|exists|touch)$/i.test(name) && args.length > 1 ? ', …' : '';

@@ -21,6 +21,9 @@ interface Context {
 const started = 'http.server.request.start';
 const finished = 'http.server.response.finish';
 
+/** More requests than a runner sends are others, as of a load that goes on. */
+const maxRequests = 2_000;
+
 /** Follows requests from their arrival to their response, through everything that they start. Only while it runs: it costs CPU. */
 export class RequestWatch {
   readonly #storage = new AsyncLocalStorage<Context>();
@@ -68,6 +71,7 @@ export class RequestWatch {
   }
 
   readonly #begin = (message: unknown): void => {
+    if (this.#answered.length >= maxRequests) return;
     const { request } = message as { request: object };
     const watched: WatchedRequest = {
       start: readClocks(),

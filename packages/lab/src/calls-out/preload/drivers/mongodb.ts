@@ -4,10 +4,10 @@ import type { CallRecorder } from '../recorder.ts';
 import { callRecorded, type Wrappable, wrapMethod } from './driver.ts';
 
 /** Wraps `command` of the connections of mongodb, which Mongoose uses too. */
-export function wrapMongodb(recorder: CallRecorder): (connection: Wrappable) => void {
-  return ({ prototype }) =>
+export function wrapMongodb(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
+  return (owner) =>
     wrapMethod(
-      prototype,
+      owner?.prototype,
       'command',
       (command) =>
         function (this: unknown, ...args) {

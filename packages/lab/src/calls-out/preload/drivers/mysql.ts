@@ -7,8 +7,9 @@ interface Emitter {
 }
 
 /** Wraps `query` and `execute` of the connections and pools of mysql2, and `query` of mysql. Promises of mysql2 go through them. */
-export function wrapMysql(recorder: CallRecorder): (owner: Wrappable) => void {
-  return ({ prototype }) => {
+export function wrapMysql(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
+  return (owner) => {
+    const prototype = owner?.prototype;
     for (const name of ['query', 'execute']) {
       // Some classes inherit a method that is wrapped already.
       if (prototype === undefined || !Object.hasOwn(prototype, name)) continue;

@@ -1,6 +1,13 @@
 import type { CallFacts, CallRecorder, OpenCall } from '../recorder.ts';
 import { sqlFingerprint } from '../sql-fingerprint.ts';
-import { callRecorded, type Method, type Wrappable, wrapMethod } from './driver.ts';
+import {
+  callRecorded,
+  isCallback,
+  type Method,
+  recorded,
+  type Wrappable,
+  wrapMethod,
+} from './driver.ts';
 
 interface Config {
   text?: unknown;
@@ -15,10 +22,10 @@ interface Config {
  * Wraps `query` of the client of pg, which ORMs use too, and that of its pool: the pool calls the client in a later turn, when the
  * function of the app is not on the stack any more.
  */
-export function wrapPg(recorder: CallRecorder): (owner: Wrappable) => void {
-  return ({ prototype }) =>
+export function wrapPg(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
+  return (owner) =>
     wrapMethod(
-      prototype,
+      owner?.prototype,
       'query',
       (query) =>
         function (this: unknown, ...args) {
@@ -39,21 +46,21 @@ function call(query: Method, owner: unknown, args: unknown[], open: OpenCall): u
       watchSubmitted(config, open);
       return query.apply(owner, args);
     }
-    // pg returns no promise then. It reads the callback at once.
-    if (typeof config.callback === 'function') return withCallback(query, owner, args, open);
+    // A client returns no promise then; a pool takes its callback from the arguments alone.
+    if (typeof config.callback === 'function' && !args.slice(1).some(isCallback)) {
+      const watched = withCallback(config, open.callback(config.callback as Method));
+      return recorded(query.apply(owner, args.with(0, watched)), open);
+    }
   }
   return callRecorded(query, owner, args, open);
 }
 
-function withCallback(query: Method, owner: unknown, args: unknown[], open: OpenCall): unknown {
-  const config = args[0] as Config;
-  const { callback } = config;
-  config.callback = open.callback(callback as Method);
-  try {
-    return query.apply(owner, args);
-  } finally {
-    config.callback = callback;
-  }
+/** Returns a copy, as pg itself makes one: the object belongs to the app, which may have frozen it. */
+function withCallback(config: Config, callback: Method): Config {
+  return Object.create(Object.getPrototypeOf(config) as object | null, {
+    ...Object.getOwnPropertyDescriptors(config),
+    callback: { value: callback, writable: true, enumerable: true, configurable: true },
+  }) as Config;
 }
 
 /** Watches the methods that the client calls on a query, a cursor or a stream when the server has finished. */

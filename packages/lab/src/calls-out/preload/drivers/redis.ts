@@ -10,11 +10,11 @@ interface IoredisCommand {
 }
 
 /** Wraps `sendCommand` of ioredis, through which pipelines and clusters go too. A command may be sent again, and is recorded once. */
-export function wrapIoredis(recorder: CallRecorder): (redis: Wrappable) => void {
+export function wrapIoredis(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
   const known = new WeakSet<object>();
-  return ({ prototype }) =>
+  return (owner) =>
     wrapMethod(
-      prototype,
+      owner?.prototype,
       'sendCommand',
       (send) =>
         function (this: unknown, ...args) {
@@ -46,10 +46,10 @@ function watch(recorder: CallRecorder, command: IoredisCommand): void {
 }
 
 /** Wraps `addCommand` of the queue of node-redis, through which every client, also of a cluster or a pool, goes. */
-export function wrapNodeRedis(recorder: CallRecorder): (queue: Wrappable) => void {
-  return ({ prototype }) =>
+export function wrapNodeRedis(recorder: CallRecorder): (owner: Wrappable | undefined) => void {
+  return (owner) =>
     wrapMethod(
-      prototype,
+      owner?.prototype,
       'addCommand',
       (add) =>
         function (this: unknown, ...args) {

@@ -7,7 +7,7 @@ interface Statement {
 }
 
 /** Wraps `prepare` of better-sqlite3, and the methods of the statements that it returns, whose class is in its addon. */
-export function wrapSqlite(recorder: CallRecorder): (methods: object) => void {
+export function wrapSqlite(recorder: CallRecorder): (methods: object | undefined) => void {
   const known = new WeakSet<object>();
   return (methods) =>
     wrapMethod(

@@ -6,6 +6,7 @@ import { after, describe, test } from 'node:test';
 import { foreign, reproduced } from './compare.ts';
 import { confirm } from './confirm.ts';
 import type { Program } from './program.ts';
+import { record } from './record.ts';
 
 describe('two sets of recordings', () => {
   test('agree where each outcome of the engine is one of Node’s', () => {
@@ -88,6 +89,13 @@ describe('a program', { timeout: 600_000 }, () => {
     const twice = { at: 'now', do: 'pipe on' } as const;
     const shared = { ...program, children: [{ ...child!, actions: [twice, twice] }] };
     assert.equal(await confirm(shared, engines, folder, nothing, patience), 'same');
+  });
+
+  test('is over although a child never asks for one of its own that has ended', async () => {
+    const [child] = program.children;
+    const waiting = { ...child!, script: ['sleep 0.1 &', 'read line'], actions: [] };
+    const recordings = await record(node, [{ ...program, children: [waiting] }], folder);
+    assert.match(recordings.get(0)?.['0'] ?? 'cut off', /"state",null,null/);
   });
 
   test('differs on an engine whose output never ends', async () => {

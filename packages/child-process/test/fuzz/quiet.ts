@@ -39,6 +39,8 @@ function stat(name: string): Stat | undefined {
   return { program: line.slice(line.indexOf('(') + 1, end), state: state!, group: Number(group) };
 }
 
+/** A shell that waits for input does not ask for the children it has started meanwhile: a zombie does nothing more. */
 function isBusy(process: Stat | undefined): boolean {
-  return process !== undefined && (/[RD]/.test(process.state) || process.program === 'sleep');
+  if (process === undefined || process.state === 'Z') return false;
+  return /[RD]/.test(process.state) || process.program === 'sleep';
 }

@@ -28,12 +28,17 @@ const peers = {
   rxjs: '^7.8.2',
 };
 
-/** Creates an empty folder with an app that depends on `version` of the packages. */
-export function writeApp(folder: string, version: string, source: string): string {
+/** Creates an empty folder with an app that depends on `version` of the packages, and on `more`. */
+export function writeApp(
+  folder: string,
+  version: string,
+  source: string,
+  more: Readonly<Record<string, string>> = {},
+): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const ours = { '@redline/child-process': version, '@redline/nest': version };
-  const dependencies = { ...peers, ...ours };
+  const dependencies = { ...peers, ...more, ...ours };
   const manifest = { name: 'app', private: true, type: 'module', dependencies };
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2));
   copyFileSync(source, join(folder, 'app.mjs'));

@@ -17,7 +17,7 @@ export interface ProofOptions {
   readonly root: string;
   /** Folder for everything that a proof creates. */
   readonly folder: string;
-  /** The folder with verdaccio, the package managers and the bundlers. */
+  /** The folder with verdaccio and the package managers. */
   readonly tools: string;
   /** The folder with pip. */
   readonly programs: string;
@@ -83,11 +83,15 @@ export interface App {
   readonly natives: readonly string[];
 }
 
-/** Creates an app with the packages that npm installs on `platform`. */
-export async function installFor(platform: Platform, options: ProofOptions): Promise<App> {
+/** Creates an app with the packages that npm installs on `platform`. @param more other packages that it depends on */
+export async function installFor(
+  platform: Platform,
+  options: ProofOptions,
+  more: Readonly<Record<string, string>> = {},
+): Promise<App> {
   const home = join(options.folder, `npm-${Object.values(platform).join('-')}`);
   const source = join(options.root, 'scripts', 'release', 'proof', 'app.mjs');
-  const folder = writeApp(join(home, 'app'), options.version, source);
+  const folder = writeApp(join(home, 'app'), options.version, source, more);
   const env = bareEnvironment(home);
   return installInto(folder, env, platform, options, npmOf(options).install);
 }

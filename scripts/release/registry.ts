@@ -99,14 +99,15 @@ async function untilItAnswers(url: string, hasEnded: () => boolean): Promise<voi
 }
 
 /**
- * Installs verdaccio, the package managers, the bundlers and changesets by their own lock file; returns their folder.
+ * Installs verdaccio, the package managers and changesets, or the bundlers, by their own lock file; returns their folder.
  * `npm ci` is not used, because it fails if a mirror lacks the binaries of other platforms. The package that verdaccio
  * requires by a tag has its version in `overrides`: many mirrors have no tags but `latest`.
  */
-export function obtainTools(root: string): string {
-  const folder = join(root, 'scripts', 'release', 'tools');
+export function obtainTools(root: string, name: 'tools' | 'bundlers' = 'tools'): string {
+  const folder = join(root, 'scripts', 'release', name);
   if (hasDependencies(folder)) return folder;
-  say('Installing verdaccio, pnpm, Yarn, Bun, bundlers and changesets');
+  const { dependencies = {} } = readManifest(folder);
+  say(`Installing ${Object.keys(dependencies).join(', ')}`);
   const flags = ['--no-save', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   run('npm', ['install', ...flags], { cwd: folder });
   return folder;

@@ -1,8 +1,8 @@
 // `npm run release [-- STEP…]`: builds and proves everything that npm publishes, on one Linux machine; `publish` sends it.
-// Named platforms limit the build: `npm run release -- build linux-arm64-musl`. Every step leaves its results in
+// Named platforms limit what is built, checked and packed: `npm run release -- build linux-arm64-musl`. Every step leaves its results in
 // redline-out/release, so each can be run alone, and again after an interruption.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { crates, type Target, targets } from '../targets.mjs';
@@ -55,12 +55,13 @@ async function runSteps(named: readonly string[]): Promise<void> {
     );
   }
   if (steps.length === 0) steps.push(...all);
-  if (steps.includes('build')) build(platforms.length > 0 ? platforms : targets);
-  if (steps.includes('check')) check();
-  if (steps.includes('pack')) await packAll();
+  const chosenPlatforms = platforms.length > 0 ? platforms : targets;
+  if (steps.includes('build')) build(chosenPlatforms);
+  if (steps.includes('check')) check(chosenPlatforms);
+  if (steps.includes('pack')) await packAll(chosenPlatforms);
   const chosen = Object.keys(proofs).filter((name) => steps.includes(name));
   if (chosen.length > 0) await prove(chosen);
-  if (steps.includes('publish')) publish(tarballs());
+  if (steps.includes('publish')) publish(completeTarballs());
 }
 
 function build(platforms: readonly Target[]): void {
@@ -75,9 +76,9 @@ function build(platforms: readonly Target[]): void {
   }
 }
 
-function check(): void {
+function check(platforms: readonly Target[]): void {
   const complaints: string[] = [];
-  for (const { target, addons } of builtTargets()) {
+  for (const { target, addons } of builtTargets(platforms)) {
     for (const [name, file] of Object.entries(addons)) {
       const checked = checkAddon(file, target, machinePaths(root));
       const needs = checked.glibc === undefined ? '' : `, glibc ${checked.glibc}`;
@@ -88,10 +89,10 @@ function check(): void {
   if (complaints.length > 0) throw new ReleaseError(complaints.join('\n'));
 }
 
-async function packAll(): Promise<void> {
+async function packAll(platforms: readonly Target[]): Promise<void> {
   say('Packing');
   const into = join(out, 'packages');
-  const files = pack({ root, built: builtTargets(), into });
+  const files = pack({ root, built: builtTargets(platforms), into });
   for (const file of files) await lint(file);
   writeFileSync(list, `${JSON.stringify(files, null, 2)}\n`);
   say(`${files.length} packages in ${into}`);
@@ -147,9 +148,9 @@ async function prove(names: readonly string[]): Promise<void> {
   }
 }
 
-/** Returns all built addons; throws if one is missing. */
-function builtTargets(): BuiltTarget[] {
-  return targets.map((target) => {
+/** Returns the built addons of the platforms; throws if one is missing. */
+function builtTargets(platforms: readonly Target[]): BuiltTarget[] {
+  return platforms.map((target) => {
     const files = Object.keys(crates).map((name) => {
       const file = join(out, 'addons', target.name, `${name}.node`);
       if (!existsSync(file)) throw new ReleaseError(`${file} is missing. Run: npm run release`);
@@ -162,4 +163,15 @@ function builtTargets(): BuiltTarget[] {
 function tarballs(): string[] {
   if (!existsSync(list)) throw new ReleaseError(`${list} is missing. Run: npm run release`);
   return JSON.parse(readFileSync(list, 'utf8')) as string[];
+}
+
+/** Throws if a platform was not packed: its systems would install no engine. */
+function completeTarballs(): string[] {
+  const files = tarballs();
+  for (const { name } of targets) {
+    if (!files.some((file) => basename(file).startsWith(`redline-native-${name}-`))) {
+      throw new ReleaseError(`${list} has no package for ${name}. Run: npm run release`);
+    }
+  }
+  return files;
 }

@@ -4,7 +4,7 @@
 // Imports nothing of this package: a module that is still being loaded, by an `import` of the package itself, cannot be
 // required.
 import childProcess from 'node:child_process';
-import { createRequire, syncBuiltinESMExports } from 'node:module';
+import * as nodeModule from 'node:module';
 
 type Functions = typeof childProcess;
 type Engine = typeof import('./child-process.ts');
@@ -21,8 +21,6 @@ const timers = { clearTimeout, setImmediate, setTimeout };
 
 // `promisify.custom` of `node:util`.
 const custom = Symbol.for('nodejs.util.promisify.custom');
-// Next to this file, with the same extension.
-const engineFile = `./child-process${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 let functions: Functions | undefined;
 
 /** Returns the engine's functions; Node's own if, or as long as, the engine cannot be loaded. */
@@ -32,7 +30,7 @@ function ours(): Functions {
 
 function load(): Functions {
   try {
-    return use(createRequire(import.meta.url)(engineFile) as Engine);
+    return use(nodeModule.createRequire(import.meta.url)(engineFile()) as Engine);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // A bundle has no file next to this one. Any other error comes from a module graph that is still loading and contains
@@ -41,6 +39,12 @@ function load(): Functions {
       functions = nodeChildProcess;
     return nodeChildProcess;
   }
+}
+
+/** Next to this file, with the same extension. A bundle in CommonJS, which has no `import.meta.url`, gives the engine. */
+function engineFile(): string {
+  const { url } = import.meta;
+  return `./child-process${url.slice(url.lastIndexOf('.'))}`;
 }
 
 function use(engine: Engine): Functions {
@@ -105,5 +109,5 @@ export function putInPlace(engine?: Engine): void {
     const text = Function.prototype.toString.call(childProcess[name]);
     if (text.includes(marks[name])) childProcess[name] = lazy[name] as never;
   }
-  syncBuiltinESMExports();
+  nodeModule.syncBuiltinESMExports();
 }

@@ -50,3 +50,24 @@ describe('the package in a bundle', () => {
     });
   }
 });
+
+test('register in a bundle in CommonJS, which has no import.meta.url, puts the engine in place', async () => {
+  const hook = `
+import { registerHooks, stripTypeScriptTypes } from 'node:module';
+import { readFileSync } from 'node:fs';
+registerHooks({
+  load(url, context, next) {
+    if (!url.endsWith('/register-later.ts')) return next(url, context);
+    const code = stripTypeScriptTypes(readFileSync(new URL(url), 'utf8'));
+    return { format: 'module', source: code.replaceAll('import.meta', '({})'), shortCircuit: true };
+  },
+});`;
+  const now = new URL('../../src/register-now.ts', import.meta.url).href;
+  const code = `
+import ${JSON.stringify(now)};
+import { execFile } from 'node:child_process';
+execFile('echo', ['spawned'], (error, stdout) => process.stdout.write(stdout));`;
+  const preload = `data:text/javascript,${encodeURIComponent(hook)}`;
+  const args = ['--no-warnings', '--import', preload, '--input-type=module', '--eval', code];
+  assert.equal((await run(process.execPath, args)).stdout, 'spawned\n');
+});

@@ -1,12 +1,13 @@
-import { createRequire } from 'node:module';
+import * as nodeModule from 'node:module';
 
 export type Http = typeof import('node:http');
 
 /**
  * `node:http`, loaded with `require`: `import` would evaluate all its getters, and one of them loads a second HTTP client,
- * 2.5 MiB in a process that does not use it. (Any file's `require` will do.)
+ * 2.5 MiB in a process that does not use it. (Any file's `require` will do. webpack removes a `createRequire` that is
+ * imported by its name.)
  */
-export const http: Http = createRequire(process.execPath)('node:http') as Http;
+export const http: Http = nodeModule.createRequire(process.execPath)('node:http') as Http;
 
 /** Key of Node's own class on an `http.Server` of this package; every copy of the package knows it. */
 export const kNodeServer: unique symbol = Symbol.for('redline.http.NodeServer') as never;

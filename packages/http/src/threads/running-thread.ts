@@ -22,21 +22,30 @@ export function startThread(entry: URL, workerData: unknown): RunningThread {
   const ended = Promise.withResolvers<Ended>();
   let error: Error | undefined;
   port1.once('message', () => started.resolve());
-  const worker = import('./thread-main-url.ts').then(({ threadMain }) => {
-    const made = new Worker(threadMain, { workerData });
+  const end = (exitCode: number): void => {
+    port1.close();
+    started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
+    ended.resolve({ exitCode, error, livedMs: performance.now() - began });
+  };
+  const worker = import('./find-thread-main.ts').then(({ findThreadMain }) => {
+    const made = new Worker(findThreadMain(), { workerData });
     // Sent as a message, because workerData belongs to the application.
     made.postMessage({ entry: entry.href, port: port2 }, [port2]);
     made.once('error', (thrown) => {
       error = thrown instanceof Error ? thrown : new Error(String(thrown));
     });
-    made.once('exit', (exitCode) => {
-      port1.close();
-      started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
-      ended.resolve({ exitCode, error, livedMs: performance.now() - began });
-    });
+    made.once('exit', end);
     return made;
   });
-  const terminate = (): void => void worker.then((made) => made.terminate());
+  worker.catch((thrown: Error) => {
+    error = thrown;
+    end(1);
+  });
+  const terminate = (): void =>
+    void worker.then(
+      (made) => made.terminate(),
+      () => {},
+    );
   return {
     started: started.promise,
     ended: ended.promise,

@@ -92,6 +92,8 @@ test(
           await explain('SELECT * FROM orders'),
           /^full scan on orders, about [\d\u202f]+ rows$/,
         );
+        const [limit] = await database.query('SELECT @@max_statement_time AS seconds');
+        assert.equal(Number(limit!['seconds']), 5);
       },
     ),
 );

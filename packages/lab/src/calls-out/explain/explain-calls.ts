@@ -1,5 +1,6 @@
 import type { CallGroup, CallsSummary, Explained } from '../result.ts';
 import { timeOf } from '../summarise-calls.ts';
+import { unknownFunction } from './called-functions.ts';
 import { type Database, openDatabase } from './database.ts';
 import { explainMysql } from './mysql-plan.ts';
 import { explainPostgres } from './postgres-plan.ts';
@@ -44,6 +45,13 @@ function isExplainable({ text }: CallGroup): boolean {
 }
 
 async function explain(database: Database, { text }: CallGroup): Promise<Explained> {
+  const called = unknownFunction(text);
+  if (called !== undefined) {
+    return {
+      text: `not explained: it calls ${called}, which the planner may run`,
+      isScan: false,
+    };
+  }
   try {
     return database.system === 'PostgreSQL'
       ? await explainPostgres(database, text)

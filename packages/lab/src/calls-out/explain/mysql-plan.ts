@@ -12,11 +12,15 @@ interface PlannedTable {
   attached_condition?: string;
 }
 
+/** Limits of MySQL in ms, and of MariaDB in s: each system has one of them. */
+const timeLimits = ['max_execution_time = 5000', 'max_statement_time = 5'];
+
 /**
- * Asks MySQL or MariaDB for the plan of a statement, with `'1'` for each of its values: these systems plan for values. Nothing
- * runs, and the transaction is read-only.
+ * Asks MySQL or MariaDB for the plan of a statement, with `'1'` for each of its values: these systems plan for values. The statement
+ * does not run, although its planning may run a subquery without a table; the time is limited and the transaction read-only.
  */
 export async function explainMysql(database: Database, text: string): Promise<Explained> {
+  for (const limit of timeLimits) await database.query(`SET SESSION ${limit}`).catch(() => {});
   await database.query('START TRANSACTION READ ONLY');
   try {
     const [row] = await database.query(`EXPLAIN FORMAT=JSON ${withValues(text)}`);

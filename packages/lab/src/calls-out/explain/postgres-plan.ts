@@ -15,8 +15,8 @@ interface PlanNode {
 const name = 'redline_explained';
 
 /**
- * Asks PostgreSQL for the plan that it uses whatever the values are. Nothing runs: EXPLAIN has no ANALYZE, and the transaction is
- * read-only.
+ * Asks PostgreSQL for the plan that it uses whatever the values are. The statement does not run: EXPLAIN has no ANALYZE. The planner
+ * may evaluate functions, so the time is limited and the transaction read-only.
  */
 export async function explainPostgres(database: Database, text: string): Promise<Explained> {
   const { sql, values } = withParameters(text);

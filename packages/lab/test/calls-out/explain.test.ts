@@ -104,11 +104,31 @@ test('a database that cannot be used is named, with the remedy and without its p
     code: 'ERR_REDLINE_OPTION',
     message: '--database takes postgres://… or mysql://…, not redis://….',
   });
-  await assert.rejects(open('postgres://me:hunter2@127.0.0.1:1/x'), (error: Error) => {
-    assert.match(error.message, /^--database postgres:.*: no connection .*Is the database running/);
-    assert.doesNotMatch(error.message, /hunter2/);
-    return true;
-  });
+  await assert.rejects(
+    open('postgres://me:hunter2@127.0.0.1:1/x?password=hunter2'),
+    (error: Error) => {
+      assert.match(
+        error.message,
+        /^--database postgres:\/\/127\.0\.0\.1:1\/x: no connection .*Is the database running/,
+      );
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    },
+  );
+  for (const value of [
+    'me:hunter2@127.0.0.1/x',
+    'hunter2',
+    'postgres://me:1/hunter2@127.0.0.1/x',
+    'postgres://me#hunter2@127.0.0.1/x',
+    'postgres://me:hunter2?@127.0.0.1:1/x',
+    'https:hunter2',
+  ]) {
+    await assert.rejects(open(value), (error: Error) => {
+      assert.match(error.message, /^--database: the value is not a URL\. Give postgres:/);
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    });
+  }
 });
 
 test('the columns of a condition', () => {

@@ -70,3 +70,12 @@ describe('a statement that calls a function of its own', () => {
     for (const [sql, name] of called) assert.equal(unknownFunction(sql), name, sql);
   });
 });
+
+test('MariaDB explains only what reads', { skip: mariadb.missing ?? false }, async () => {
+  const texts = ['UPDATE logs SET id = ?', 'DELETE FROM logs', 'SELECT ?'];
+  assert.deepEqual(await explained(mariadb.server!.url, 'MySQL', texts), [
+    undefined,
+    undefined,
+    'no table is scanned',
+  ]);
+});

@@ -56,6 +56,16 @@ test(
           await explain('SELECT * FROM orders'),
           'Seq Scan on orders, about 20\u202f000 rows',
         );
+        assert.equal(
+          await explain(
+            "SELECT * FROM orders WHERE user_id = -5 AND now() > now() - interval '5 day'",
+          ),
+          'Seq Scan on orders, no index on user_id',
+        );
+        assert.equal(
+          await explain('SELECT id AS log$20240101 FROM orders WHERE user_id = $1'),
+          'Seq Scan on orders, no index on user_id',
+        );
         // Nothing runs.
         assert.match(await explain('DELETE FROM orders WHERE user_id = 3'), /^Seq Scan on orders/);
         assert.deepEqual(await database.query('SELECT count(*)::int AS rows FROM orders'), [
@@ -91,6 +101,12 @@ test(
         assert.match(
           await explain('SELECT * FROM orders'),
           /^full scan on orders, about [\d\u202f]+ rows$/,
+        );
+        assert.equal(
+          await explain(
+            "SELECT 1 AS `what?` FROM orders WHERE user_id = -5 AND now() > date'2020-01-01' - interval 5 day",
+          ),
+          'full scan on orders, no index on user_id',
         );
         const [limit] = await database.query('SELECT @@max_statement_time AS seconds');
         assert.equal(Number(limit!['seconds']), 5);

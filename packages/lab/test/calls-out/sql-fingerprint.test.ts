@@ -74,7 +74,10 @@ describe('the fingerprint of a statement', () => {
       ['/* a /* b */ hunter */ SELECT 1', 'SELECT $1'],
       ["SELECT 1 -- it's\r, 'hunter\n hunter'", 'SELECT $1 , $2'],
     ]);
-    same('MySQL', [['SELECT 1 # hunter\nFROM t', 'SELECT ? FROM t']]);
+    same('MySQL', [
+      ['SELECT 1 # hunter\nFROM t', 'SELECT ? FROM t'],
+      ["SELECT date'2020-01-01'", 'SELECT date ?'],
+    ]);
   });
 
   test('is the same for lists of any length', () => {

@@ -49,14 +49,25 @@ export async function explainMysql(database: Database, text: string): Promise<Ex
   }
 }
 
+/** Parts that need a value. Names come first, as they may have a question mark. */
+const valued =
+  /`(?:[^`]|``)*`|\(…\)|\b(?<limit>limit|offset)\s+\?(?<more>\s*,\s*\?)?|\b(?<type>date|timestamp|time)\s+\?|\?/gi;
+
+const valuesOfTypes: Record<string, string> = {
+  date: "date '2020-01-01'",
+  time: "time '00:00:00'",
+  timestamp: "timestamp '2020-01-01 00:00:00'",
+};
+
 /** Strings compare with columns of every type by their index. A limit takes only a number. */
 function withValues(text: string): string {
-  return text
-    .replaceAll('(…)', "('1', '2')")
-    .replaceAll(/\b(limit|offset)\s+\?(\s*,\s*\?)?/gi, (_all, word: string, more?: string) =>
-      more === undefined ? `${word} 10` : `${word} 10, 10`,
-    )
-    .replaceAll('?', "'1'");
+  return text.replaceAll(valued, (part, ...rest) => {
+    const { limit, more, type } = rest.at(-1) as Record<string, string | undefined>;
+    if (limit !== undefined) return `${limit} 10${more === undefined ? '' : ', 10'}`;
+    if (type !== undefined) return valuesOfTypes[type.toLowerCase()]!;
+    if (part === '(…)') return "('1', '2')";
+    return part === '?' ? "'1'" : part;
+  });
 }
 
 function tablesIn(plan: unknown): PlannedTable[] {

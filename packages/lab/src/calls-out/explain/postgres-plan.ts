@@ -2,6 +2,7 @@
 import type { Explained } from '../result.ts';
 import type { Database } from './database.ts';
 import { comparedColumns, scanText } from './plan-words.ts';
+import { withParameters } from './postgres-parameters.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -35,13 +36,6 @@ export async function explainPostgres(database: Database, text: string): Promise
     // A prepared statement outlives its transaction; one that failed does not exist.
     await database.query(`DEALLOCATE ${name}`).catch(() => {});
   }
-}
-
-/** Gives each folded list a parameter, after those that the statement has. */
-function withParameters(text: string): { sql: string; values: number } {
-  let values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-  const sql = text.replaceAll('(…)', () => `($${++values})`);
-  return { sql, values };
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

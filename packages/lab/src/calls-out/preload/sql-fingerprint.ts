@@ -94,6 +94,8 @@ function tokensOf(sql: string, dialect: SqlDialect): Token[] {
       continue;
     }
     const found = tokenAt(take, dialect, tokens);
+    // As in `date'2020-01-01'`.
+    isApart ||= found.isValue && /[\p{L}\p{N}_]$/u.test(tokens.at(-1)?.text ?? '');
     tokens.push({ text: found.text, isValue: found.isValue, isApart });
     if (dialect === 'MySQL' && hasEscapedQuote(found.source)) {
       tokens.push({ text: '…', isValue: false, isApart: false });

@@ -72,6 +72,11 @@ test(
           { rows: 20_000 },
         ]);
         await assert.rejects(explainPostgres(database, 'SELECT * FROM missing'), /does not exist/);
+        await assert.rejects(
+          explainPostgres(database, 'SELECT $1 LIMIT NULL::point'),
+          /must be type/,
+        );
+        assert.deepEqual(await database.query('SELECT name FROM pg_prepared_statements'), []);
         assert.equal(
           await explain('SELECT * FROM orders WHERE id = $1'),
           'Index Scan by orders_pkey',
@@ -113,6 +118,24 @@ test(
       },
     ),
 );
+
+test('a prepared statement goes before its transaction ends, as a pooler gives another connection then', async () => {
+  for (const failing of ['PREPARE', 'EXPLAIN', undefined]) {
+    const sent: string[] = [];
+    const database: Database = {
+      system: 'PostgreSQL',
+      async query(sql) {
+        const [word] = sql.split(' ', 1);
+        sent.push(word!);
+        if (word === failing) throw new Error('refused');
+        return [{ 'QUERY PLAN': [{ Plan: { 'Node Type': 'Result' } }] }];
+      },
+      async end() {},
+    };
+    await explainPostgres(database, 'SELECT $1').catch(() => {});
+    assert.deepEqual(sent.slice(-3), ['ROLLBACK', 'DEALLOCATE', 'ROLLBACK'], failing);
+  }
+});
 
 test('a database that cannot be used is named, with the remedy and without its password', async () => {
   const open = (url: string): Promise<unknown> => openDatabase(url, import.meta.dirname);

@@ -9,7 +9,11 @@ test('a fingerprint becomes a statement that PostgreSQL can prepare', () => {
     ['SELECT (a) -$1, data #- $2', 'SELECT (a) -$1, data #- $2', 2],
     ['SELECT now() - interval $1', 'SELECT now() - $1::interval', 1],
     ['SELECT a < timestamp with time zone $1', 'SELECT a < $1::timestamp with time zone', 1],
-    ['SELECT log$20240101, "a $9 (…)", mydate', 'SELECT log$20240101, "a $9 (…)", mydate', 0],
+    [
+      'SELECT log$20240101, "a $9 (…)", today_date',
+      'SELECT log$20240101, "a $9 (…)", today_date',
+      0,
+    ],
     [
       'SELECT 1 WHERE a IN (…) AND b = $1 OR c IN (…)',
       'SELECT 1 WHERE a IN ($2) AND b = $1 OR c IN ($3)',

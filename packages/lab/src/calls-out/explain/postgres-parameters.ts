@@ -1,4 +1,4 @@
-// cspell:ignore timestamptz timetz
+// cspell:ignore timestamptz timetz bytea
 const types = String.raw`(?:timestamp|time)\s+with(?:out)?\s+time\s+zone|double\s+precision|timestamptz|timestamp|timetz|time|date|interval|uuid|jsonb?|inet|numeric|decimal|bigint|smallint|integer|int|boolean|bool|text|bytea`;
 
 /** Names come first, as a `$` in them begins no parameter. */

@@ -26,14 +26,24 @@ export async function explainPostgres(database: Database, text: string): Promise
     await database.query(
       "SET LOCAL plan_cache_mode = 'force_generic_plan'; SET LOCAL statement_timeout = '5s'",
     );
+    return await describe(database, nodesOf(await planOf(database, sql, values)));
+  } finally {
+    await database.query('ROLLBACK');
+  }
+}
+
+/** Leaves no prepared statement, which outlives its transaction: after it, a pooler may give another connection of the server. */
+async function planOf(database: Database, sql: string, values: number): Promise<PlanNode> {
+  await database.query(`SAVEPOINT ${name}`);
+  try {
     await database.query(`PREPARE ${name} AS ${sql}`);
     const list = values === 0 ? '' : `(${Array.from({ length: values }, () => 'NULL').join(', ')})`;
     const [row] = await database.query(`EXPLAIN (FORMAT JSON) EXECUTE ${name}${list}`);
     const [{ Plan: plan }] = row!['QUERY PLAN'] as [{ Plan: PlanNode }];
-    return await describe(database, nodesOf(plan));
+    return plan;
   } finally {
-    await database.query('ROLLBACK');
-    // A prepared statement outlives its transaction; one that failed does not exist.
+    await database.query(`ROLLBACK TO SAVEPOINT ${name}`);
+    // A statement that failed to prepare does not exist.
     await database.query(`DEALLOCATE ${name}`).catch(() => {});
   }
 }

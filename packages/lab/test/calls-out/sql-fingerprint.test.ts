@@ -55,6 +55,7 @@ describe('the fingerprint of a statement', () => {
     ]);
     same('SQLite', [
       ["SELECT [it's] FROM t WHERE a = 'hunter'", "SELECT [it's] FROM t WHERE a = ?"],
+      ['SELECT 1 FROM [hunter', 'SELECT ? FROM ?'],
     ]);
   });
 

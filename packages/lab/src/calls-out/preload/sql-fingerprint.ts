@@ -29,7 +29,6 @@ interface Token {
 /** Parts of SQL in the order in which they are tried. Each matches from the current position only. */
 const parts = {
   prefixedString: /(?:[bBxXnN]|[uU]&|_\w+\s*)?'(?:[^']|'')*(?:'|$)/y,
-  unterminated: /["`][^]*/y,
   parameter: /\$\d+|\?\d*(?![|&?])|[:@$][A-Za-z_]\w*/y,
   /** All that follows a digit without a space, as `0xDEAD_BEEF` and `1e-5`. */
   number: /\.?\d[\w.]*(?:(?<=[eE])[+-]\d+)?/y,
@@ -43,6 +42,8 @@ interface DialectParts {
   space: readonly RegExp[];
   strings: readonly RegExp[];
   names: RegExp;
+  /** A name without its end. */
+  unterminated: RegExp;
 }
 
 /** Parts in which systems differ. */
@@ -56,6 +57,7 @@ const dialects: Record<SqlDialect, DialectParts> = {
       parts.prefixedString,
     ],
     names: /"(?:[^"]|"")*"/y,
+    unterminated: /"[^]*/y,
   },
   MySQL: {
     space: [/\s+|--(?=\s|$)[^\n]*|#[^\n]*/y, blockComment],
@@ -63,11 +65,13 @@ const dialects: Record<SqlDialect, DialectParts> = {
       /(?:[bBxXnN]|_\w+\s*)?(?:'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$))/y,
     ],
     names: /`(?:[^`]|``)*`/y,
+    unterminated: /`[^]*/y,
   },
   SQLite: {
     space: [/\s+|--[^\n]*/y, blockComment],
     strings: [parts.prefixedString],
     names: /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]/y,
+    unterminated: /["`[][^]*/y,
   },
 };
 
@@ -131,7 +135,7 @@ function tokenAt(
   dialect: SqlDialect,
   before: readonly Token[],
 ): { text: string; source: string; isValue: boolean } {
-  const { strings, names } = dialects[dialect];
+  const { strings, names, unterminated } = dialects[dialect];
   const literal = take(...strings);
   if (literal !== undefined) return { text: '?', source: literal, isValue: true };
   const name = take(names);
@@ -141,7 +145,7 @@ function tokenAt(
     const text = dialect === 'PostgreSQL' ? parameter : '?';
     return { text, source: parameter, isValue: true };
   }
-  const value = take(parts.unterminated, parts.number);
+  const value = take(unterminated, parts.number);
   if (value !== undefined) return { text: '?', source: value, isValue: true };
   const other = take(parts.word, parts.operator)!;
   return { text: other, source: other, isValue: false };

@@ -1,3 +1,5 @@
+import { databaseWithoutLogin } from './database-url.ts';
+
 /** Replaces secrets in results, pages and messages. */
 const mask = '***';
 
@@ -7,7 +9,7 @@ const named =
   /((?:^|[\s?&;,{"'_-])(?:[\w-]*(?:token|api[_-]?key|secret|passw(?:or)?d|signature|credential|private[_-]?key)[\w-]*|pwd|sig|auth|jwt|sid|session(?:id)?)=)("[^"]*"|'[^']*'|[^\s&;,"'<>]+)/gi;
 const schemes = /\b(Bearer|Basic|Token|Digest) +[\w.~+/=:-]{6,}/gi;
 const jsonWebToken = /\beyJ[\w-]{6,}\.[\w-]+(?:\.[\w-]*)?/g;
-const userInfo = /(:\/\/[^\s/:@]*):[^\s/@]+@/g;
+const userInfo = /(:\/\/[^\s/:@]*):[^\s/"'<>]+@/g;
 /** Keys of well-known services, recognised by their prefix. */
 const known =
   /\b(?:sk|pk|rk)_(?:live|test)_\w{8,}|\bgh[pousr]_\w{16,}|\bxox[abprs]-[\w-]{10,}|\bAKIA[A-Z\d]{16}\b/g;
@@ -41,8 +43,11 @@ export function invocation(): string {
   return ['redline', ...words.map((word, at) => maskOption(word, words[at - 1]))].join(' ');
 }
 
-/** Masks the value of a variable for a container, and of a login. */
+/** Masks the value of a variable for a container, of a database and of a login. */
 function maskOption(word: string, before: string | undefined): string {
+  const [, option = '', url = word] = /^(--database=)(.*)$/s.exec(word) ?? [];
+  if (option !== '' || before === '--database')
+    return `${option}${databaseWithoutLogin(url) ?? mask}`;
   const [, name] = /^((?:--env=)?\w+=)./s.exec(word) ?? [];
   const isVariable = name !== undefined && (before === '--env' || word.startsWith('--env='));
   return isVariable ? `${name}${mask}` : maskLogin(word, before);

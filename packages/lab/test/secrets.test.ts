@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { wrkCommand } from '../src/load/wrk-command.ts';
-import { maskSecrets, withoutSecrets } from '../src/secrets.ts';
+import { invocation, maskSecrets, withoutSecrets } from '../src/secrets.ts';
 
 // Put together here, for nobody to take them for real ones.
 const jsonWebToken = ['eyJhbGciOiJI', 'eyJzdWIiOiI3', 'c2lnbmF0dXJl'].join('.');
@@ -16,6 +16,7 @@ describe('what looks like a secret', () => {
     ['/reset?token=abc', '/reset?token=***'],
     ['DB_PASSWORD=hunter2 node server.js', 'DB_PASSWORD=*** node server.js'],
     ['postgres://app:hunter2@127.0.0.1:5432/app', 'postgres://app:***@127.0.0.1:5432/app'],
+    ['mysql://app:p@hunter2@127.0.0.1/app', 'mysql://app:***@127.0.0.1/app'],
     [`/verify/${jsonWebToken}`, '/verify/***'],
     ['sent Bearer 0123456789abcdef along', 'sent Bearer *** along'],
   ] as const) {
@@ -28,6 +29,7 @@ describe('what looks like a secret', () => {
       '/feed?page=2&sort=name&author=7',
       'verifyToken after await :12',
       'http://127.0.0.1:3000/tokens',
+      'http://127.0.0.1:3000/of/me@example.com',
       'Basic types are fast',
       'src/auth.js:12',
     ]) {
@@ -40,6 +42,22 @@ describe('what looks like a secret', () => {
       a: [{ path: '/x?token=***', n: 2 }],
       b: undefined,
     });
+  });
+
+  test('does not stand in a command line with a database', (context) => {
+    const before = process.argv;
+    context.after(() => (process.argv = before));
+    for (const [words, line] of [
+      [
+        ['--database', 'postgres://me:x@db:5432/shop?password=x'],
+        '--database postgres://db:5432/shop',
+      ],
+      [['--database=mysql://me:hunter/2@db/shop'], '--database=***'],
+      [['--database', 'me:hunter2@db/shop'], '--database ***'],
+    ] as const) {
+      process.argv = ['node', 'redline', 'stairs', ...words];
+      assert.equal(invocation(), `redline stairs ${line}`);
+    }
   });
 
   test('does not stand on the command line of the load', () => {

@@ -56,12 +56,27 @@ test(
           await explain('SELECT * FROM orders'),
           'Seq Scan on orders, about 20\u202f000 rows',
         );
+        assert.equal(
+          await explain(
+            "SELECT * FROM orders WHERE user_id = -5 AND now() > now() - interval '5 day'",
+          ),
+          'Seq Scan on orders, no index on user_id',
+        );
+        assert.equal(
+          await explain('SELECT id AS log$20240101 FROM orders WHERE user_id = $1'),
+          'Seq Scan on orders, no index on user_id',
+        );
         // Nothing runs.
         assert.match(await explain('DELETE FROM orders WHERE user_id = 3'), /^Seq Scan on orders/);
         assert.deepEqual(await database.query('SELECT count(*)::int AS rows FROM orders'), [
           { rows: 20_000 },
         ]);
         await assert.rejects(explainPostgres(database, 'SELECT * FROM missing'), /does not exist/);
+        await assert.rejects(
+          explainPostgres(database, 'SELECT $1 LIMIT NULL::point'),
+          /must be type/,
+        );
+        assert.deepEqual(await database.query('SELECT name FROM pg_prepared_statements'), []);
         assert.equal(
           await explain('SELECT * FROM orders WHERE id = $1'),
           'Index Scan by orders_pkey',
@@ -92,9 +107,35 @@ test(
           await explain('SELECT * FROM orders'),
           /^full scan on orders, about [\d\u202f]+ rows$/,
         );
+        assert.equal(
+          await explain(
+            "SELECT 1 AS `what?` FROM orders WHERE user_id = -5 AND now() > date'2020-01-01' - interval 5 day",
+          ),
+          'full scan on orders, no index on user_id',
+        );
+        const [limit] = await database.query('SELECT @@max_statement_time AS seconds');
+        assert.equal(Number(limit!['seconds']), 5);
       },
     ),
 );
+
+test('a prepared statement goes before its transaction ends, as a pooler gives another connection then', async () => {
+  for (const failing of ['PREPARE', 'EXPLAIN', undefined]) {
+    const sent: string[] = [];
+    const database: Database = {
+      system: 'PostgreSQL',
+      async query(sql) {
+        const [word] = sql.split(' ', 1);
+        sent.push(word!);
+        if (word === failing) throw new Error('refused');
+        return [{ 'QUERY PLAN': [{ Plan: { 'Node Type': 'Result' } }] }];
+      },
+      async end() {},
+    };
+    await explainPostgres(database, 'SELECT $1').catch(() => {});
+    assert.deepEqual(sent.slice(-3), ['ROLLBACK', 'DEALLOCATE', 'ROLLBACK'], failing);
+  }
+});
 
 test('a database that cannot be used is named, with the remedy and without its password', async () => {
   const open = (url: string): Promise<unknown> => openDatabase(url, import.meta.dirname);
@@ -102,11 +143,31 @@ test('a database that cannot be used is named, with the remedy and without its p
     code: 'ERR_REDLINE_OPTION',
     message: '--database takes postgres://… or mysql://…, not redis://….',
   });
-  await assert.rejects(open('postgres://me:hunter2@127.0.0.1:1/x'), (error: Error) => {
-    assert.match(error.message, /^--database postgres:.*: no connection .*Is the database running/);
-    assert.doesNotMatch(error.message, /hunter2/);
-    return true;
-  });
+  await assert.rejects(
+    open('postgres://me:hunter2@127.0.0.1:1/x?password=hunter2'),
+    (error: Error) => {
+      assert.match(
+        error.message,
+        /^--database postgres:\/\/127\.0\.0\.1:1\/x: no connection .*Is the database running/,
+      );
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    },
+  );
+  for (const value of [
+    'me:hunter2@127.0.0.1/x',
+    'hunter2',
+    'postgres://me:1/hunter2@127.0.0.1/x',
+    'postgres://me#hunter2@127.0.0.1/x',
+    'postgres://me:hunter2?@127.0.0.1:1/x',
+    'https:hunter2',
+  ]) {
+    await assert.rejects(open(value), (error: Error) => {
+      assert.match(error.message, /^--database: the value is not a URL\. Give postgres:/);
+      assert.doesNotMatch(error.message, /hunter2/);
+      return true;
+    });
+  }
 });
 
 test('the columns of a condition', () => {

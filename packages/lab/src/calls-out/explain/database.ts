@@ -1,8 +1,9 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { databaseWithoutLogin } from '../../database-url.ts';
 import { LabError } from '../../errors.ts';
-import { withoutSecrets } from '../../secrets.ts';
+import { maskSecrets } from '../../secrets.ts';
 
 export type Row = Record<string, unknown>;
 
@@ -33,18 +34,23 @@ const connectMs = 5_000;
  * @throws {LabError} ERR_REDLINE_OPTION
  */
 export async function openDatabase(url: string, folder: string): Promise<Database> {
-  const [scheme] = url.split('://', 1);
+  const named = databaseWithoutLogin(url);
+  if (named === undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      '--database: the value is not a URL. Give postgres://… or mysql://…, with %40, %2F, %3F and %23 for @, /, ? and # in user or password.',
+    );
+  }
+  const [scheme] = named.split('://', 1);
   try {
     if (/^postgres(ql)?$/.test(scheme!)) return await openPostgres(url, folder);
     if (/^(mysql|mariadb)$/.test(scheme!)) return await openMysql(url, folder);
   } catch (cause) {
     if (cause instanceof LabError) throw cause;
-    const { message } = cause as Error;
+    const message = maskSecrets((cause as Error).message.replaceAll(url, named));
     throw new LabError(
       'ERR_REDLINE_OPTION',
-      withoutSecrets(
-        `--database ${url}: no connection (${message}). Is the database running, and are user and password right?`,
-      ),
+      `--database ${named}: no connection (${message}). Is the database running, and are user and password right?`,
       { cause },
     );
   }

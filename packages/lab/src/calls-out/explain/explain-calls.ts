@@ -1,5 +1,6 @@
 import type { CallGroup, CallsSummary, Explained } from '../result.ts';
 import { timeOf } from '../summarise-calls.ts';
+import { unknownFunction } from './called-functions.ts';
 import { type Database, openDatabase } from './database.ts';
 import { explainMysql } from './mysql-plan.ts';
 import { explainPostgres } from './postgres-plan.ts';
@@ -27,7 +28,7 @@ export async function explainCalls(
   try {
     const groups = calls.callers
       .flatMap((caller) => caller.groups)
-      .filter((group) => group.system === database.system && isExplainable(group))
+      .filter((group) => group.system === database.system && isExplainable(group, database.system))
       .toSorted((a, b) => timeOf(b) - timeOf(a));
     for (const group of groups.slice(0, maxExplained)) {
       group.explained = await explain(database, group);
@@ -38,12 +39,25 @@ export async function explainCalls(
   }
 }
 
-/** True for one whole statement of a kind that EXPLAIN takes. */
-function isExplainable({ text }: CallGroup): boolean {
-  return /^(select|with|update|delete)\b/i.test(text) && !/;|[^(]…/.test(text);
+/** Kinds that EXPLAIN takes in a read-only transaction. */
+const explainable: Record<Database['system'], RegExp> = {
+  PostgreSQL: /^(select|with|update|delete)\b/i,
+  MySQL: /^(select|with)\b/i,
+};
+
+/** True for one whole statement of such a kind. */
+function isExplainable({ text }: CallGroup, system: Database['system']): boolean {
+  return explainable[system].test(text) && !/;|[^(]…/.test(text);
 }
 
 async function explain(database: Database, { text }: CallGroup): Promise<Explained> {
+  const called = unknownFunction(text);
+  if (called !== undefined) {
+    return {
+      text: `not explained: it calls ${called}, which the planner may run`,
+      isScan: false,
+    };
+  }
   try {
     return database.system === 'PostgreSQL'
       ? await explainPostgres(database, text)

@@ -12,11 +12,15 @@ interface PlannedTable {
   attached_condition?: string;
 }
 
+/** Limits of MySQL in ms, and of MariaDB in s: each system has one of them. */
+const timeLimits = ['max_execution_time = 5000', 'max_statement_time = 5'];
+
 /**
- * Asks MySQL or MariaDB for the plan of a statement, with `'1'` for each of its values: these systems plan for values. Nothing
- * runs, and the transaction is read-only.
+ * Asks MySQL or MariaDB for the plan of a statement, with `'1'` for each of its values: these systems plan for values. The statement
+ * does not run, although its planning may run a subquery without a table; the time is limited and the transaction read-only.
  */
 export async function explainMysql(database: Database, text: string): Promise<Explained> {
+  for (const limit of timeLimits) await database.query(`SET SESSION ${limit}`).catch(() => {});
   await database.query('START TRANSACTION READ ONLY');
   try {
     const [row] = await database.query(`EXPLAIN FORMAT=JSON ${withValues(text)}`);
@@ -45,14 +49,25 @@ export async function explainMysql(database: Database, text: string): Promise<Ex
   }
 }
 
+/** Parts that need a value. Names come first, as they may have a question mark. */
+const valued =
+  /`(?:[^`]|``)*`|\(…\)|\b(?<limit>limit|offset)\s+\?(?<more>\s*,\s*\?)?|\b(?<type>date|timestamp|time)\s+\?|\?/gi;
+
+const valuesOfTypes: Record<string, string> = {
+  date: "date '2020-01-01'",
+  time: "time '00:00:00'",
+  timestamp: "timestamp '2020-01-01 00:00:00'",
+};
+
 /** Strings compare with columns of every type by their index. A limit takes only a number. */
 function withValues(text: string): string {
-  return text
-    .replaceAll('(…)', "('1', '2')")
-    .replaceAll(/\b(limit|offset)\s+\?(\s*,\s*\?)?/gi, (_all, word: string, more?: string) =>
-      more === undefined ? `${word} 10` : `${word} 10, 10`,
-    )
-    .replaceAll('?', "'1'");
+  return text.replaceAll(valued, (part, ...rest) => {
+    const { limit, more, type } = rest.at(-1) as Record<string, string | undefined>;
+    if (limit !== undefined) return `${limit} 10${more === undefined ? '' : ', 10'}`;
+    if (type !== undefined) return valuesOfTypes[type.toLowerCase()]!;
+    if (part === '(…)') return "('1', '2')";
+    return part === '?' ? "'1'" : part;
+  });
 }
 
 function tablesIn(plan: unknown): PlannedTable[] {

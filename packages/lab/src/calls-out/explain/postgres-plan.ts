@@ -2,6 +2,7 @@
 import type { Explained } from '../result.ts';
 import type { Database } from './database.ts';
 import { comparedColumns, scanText } from './plan-words.ts';
+import { withParameters } from './postgres-parameters.ts';
 
 interface PlanNode {
   'Node Type': string;
@@ -15,8 +16,8 @@ interface PlanNode {
 const name = 'redline_explained';
 
 /**
- * Asks PostgreSQL for the plan that it uses whatever the values are. Nothing runs: EXPLAIN has no ANALYZE, and the transaction is
- * read-only.
+ * Asks PostgreSQL for the plan that it uses whatever the values are. The statement does not run: EXPLAIN has no ANALYZE. The planner
+ * may evaluate functions, so the time is limited and the transaction read-only.
  */
 export async function explainPostgres(database: Database, text: string): Promise<Explained> {
   const { sql, values } = withParameters(text);
@@ -25,23 +26,26 @@ export async function explainPostgres(database: Database, text: string): Promise
     await database.query(
       "SET LOCAL plan_cache_mode = 'force_generic_plan'; SET LOCAL statement_timeout = '5s'",
     );
+    return await describe(database, nodesOf(await planOf(database, sql, values)));
+  } finally {
+    await database.query('ROLLBACK');
+  }
+}
+
+/** Leaves no prepared statement, which outlives its transaction: after it, a pooler may give another connection of the server. */
+async function planOf(database: Database, sql: string, values: number): Promise<PlanNode> {
+  await database.query(`SAVEPOINT ${name}`);
+  try {
     await database.query(`PREPARE ${name} AS ${sql}`);
     const list = values === 0 ? '' : `(${Array.from({ length: values }, () => 'NULL').join(', ')})`;
     const [row] = await database.query(`EXPLAIN (FORMAT JSON) EXECUTE ${name}${list}`);
     const [{ Plan: plan }] = row!['QUERY PLAN'] as [{ Plan: PlanNode }];
-    return await describe(database, nodesOf(plan));
+    return plan;
   } finally {
-    await database.query('ROLLBACK');
-    // A prepared statement outlives its transaction; one that failed does not exist.
+    await database.query(`ROLLBACK TO SAVEPOINT ${name}`);
+    // A statement that failed to prepare does not exist.
     await database.query(`DEALLOCATE ${name}`).catch(() => {});
   }
-}
-
-/** Gives each folded list a parameter, after those that the statement has. */
-function withParameters(text: string): { sql: string; values: number } {
-  let values = Math.max(0, ...[...text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
-  const sql = text.replaceAll('(…)', () => `($${++values})`);
-  return { sql, values };
 }
 
 function nodesOf(node: PlanNode): PlanNode[] {

@@ -28,71 +28,132 @@ interface Token {
 
 /** Parts of SQL in the order in which they are tried. Each matches from the current position only. */
 const parts = {
-  space: /\s+|--[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)/y,
-  dollarQuoted: /\$([A-Za-z_]\w*)?\$[^]*?(?:\$\1\$|$)/y,
-  escapedString: /[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)/y,
   prefixedString: /(?:[bBxXnN]|[uU]&|_\w+\s*)?'(?:[^']|'')*(?:'|$)/y,
-  mysqlString:
-    /(?:[bBxXnN]|_\w+\s*)?(?:'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$))/y,
-  quotedName: /"(?:[^"]|"")*(?:"|$)|`(?:[^`]|``)*(?:`|$)|\[[A-Za-z_]\w*\]/y,
   parameter: /\$\d+|\?\d*(?![|&?])|[:@$][A-Za-z_]\w*/y,
-  number: /0[xX][\da-fA-F]+|(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y,
+  /** All that follows a digit without a space, as `0xDEAD_BEEF` and `1e-5`. */
+  number: /\.?\d[\w.]*(?:(?<=[eE])[+-]\d+)?/y,
   word: /[\p{L}_][\p{L}\p{N}_$]*/uy,
-  operator: /::|->>?|#>>?|<=>?|>=|<>|!=|\|\||&&|@>|<@|\?[|&]?|[^]/y,
+  operator: /::|->>?|#>>?|<=>?|>=|<>|!=|\|\||&&|@>|<@|\?[|&]?|[^]/uy,
 } as const;
 
-const mysqlComment = /#[^\n]*/y;
+const blockComment = /\/\*(?:[^*]|\*(?!\/))*(?:\*\/|$)/y;
+
+interface DialectParts {
+  space: readonly RegExp[];
+  strings: readonly RegExp[];
+  names: RegExp;
+  /** A name without its end. */
+  unterminated: RegExp;
+}
+
+/** Parts in which systems differ. */
+const dialects: Record<SqlDialect, DialectParts> = {
+  PostgreSQL: {
+    space: [/\s+|--[^\n\r]*/y],
+    strings: [
+      /\$([\p{L}_\u{80}-\u{10ffff}][\p{L}\p{N}_\u{80}-\u{10ffff}]*)?\$[^]*?(?:\$\1\$|$)/uy,
+      // The string goes on in the next line, with its escapes.
+      /[eE]'(?:[^'\\]|\\[^]|'')*(?:'|$)(?:(?:\s|--[^\n\r]*[\n\r])+'(?:[^'\\]|\\[^]|'')*(?:'|$))*/y,
+      parts.prefixedString,
+    ],
+    names: /"(?:[^"]|"")*"/y,
+    unterminated: /"[^]*/y,
+  },
+  MySQL: {
+    space: [/\s+|--(?=\s|$)[^\n]*|#[^\n]*/y, blockComment],
+    strings: [
+      /(?:[bBxXnN]|_\w+\s*)?(?:'(?:[^'\\]|\\[^]|'')*(?:'|$)|"(?:[^"\\]|\\[^]|"")*(?:"|$))/y,
+    ],
+    names: /`(?:[^`]|``)*`/y,
+    unterminated: /`[^]*/y,
+  },
+  SQLite: {
+    space: [/\s+|--[^\n]*/y, blockComment],
+    strings: [parts.prefixedString],
+    names: /"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]/y,
+    unterminated: /["`[][^]*/y,
+  },
+};
+
+type Take = (...of: readonly RegExp[]) => string | undefined;
 
 function tokensOf(sql: string, dialect: SqlDialect): Token[] {
   const tokens: Token[] = [];
   let isApart = false;
   for (let at = 0; at < sql.length;) {
-    const take = (part: RegExp): string | undefined => {
-      part.lastIndex = at;
-      return part.exec(sql)?.[0];
+    const take: Take = (...of) => {
+      for (const part of of) {
+        part.lastIndex = at;
+        const found = part.exec(sql)?.[0];
+        if (found !== undefined) return found;
+      }
+      return undefined;
     };
-    const space = take(parts.space) ?? (dialect === 'MySQL' ? take(mysqlComment) : undefined);
+    const space =
+      take(...dialects[dialect].space) ??
+      (dialect === 'PostgreSQL' ? nestedComment(sql, at) : undefined);
     if (space !== undefined) {
       at += space.length;
       isApart = true;
       continue;
     }
     const found = tokenAt(take, dialect, tokens);
-    at += found.length;
+    // As in `date'2020-01-01'`.
+    isApart ||= found.isValue && /[\p{L}\p{N}_]$/u.test(tokens.at(-1)?.text ?? '');
     tokens.push({ text: found.text, isValue: found.isValue, isApart });
+    if (dialect === 'MySQL' && hasEscapedQuote(found.source)) {
+      tokens.push({ text: '…', isValue: false, isApart: false });
+      return tokens;
+    }
+    at += found.source.length;
     isApart = false;
   }
   return tokens.at(-1)?.text === ';' ? tokens.slice(0, -1) : tokens;
 }
 
+/** Comments of PostgreSQL have comments. */
+function nestedComment(sql: string, start: number): string | undefined {
+  if (!sql.startsWith('/*', start)) return undefined;
+  const marks = /\/\*|\*\//g;
+  marks.lastIndex = start;
+  let depth = 0;
+  for (let mark = marks.exec(sql); mark !== null; mark = marks.exec(sql)) {
+    depth += mark[0] === '/*' ? 1 : -1;
+    if (depth === 0) return sql.slice(start, marks.lastIndex);
+  }
+  return sql.slice(start);
+}
+
+/** True for `'C:\' …'`, whose end depends on the mode of the server: with NO_BACKSLASH_ESCAPES it is the first of these quotes. */
+function hasEscapedQuote(literal: string): boolean {
+  const [quote] = /^\w*\s*['"]/.exec(literal) ?? [];
+  return quote !== undefined && literal.replaceAll('\\\\', '').includes(`\\${quote.at(-1)}`);
+}
+
 function tokenAt(
-  take: (part: RegExp) => string | undefined,
+  take: Take,
   dialect: SqlDialect,
   before: readonly Token[],
-): { text: string; length: number; isValue: boolean } {
-  const literal =
-    dialect === 'MySQL'
-      ? take(parts.mysqlString)
-      : ((dialect === 'PostgreSQL'
-          ? (take(parts.dollarQuoted) ?? take(parts.escapedString))
-          : undefined) ?? take(parts.prefixedString));
-  if (literal !== undefined) return { text: '?', length: literal.length, isValue: true };
-  const name = take(parts.quotedName);
-  if (name !== undefined) return { text: name, length: name.length, isValue: false };
+): { text: string; source: string; isValue: boolean } {
+  const { strings, names, unterminated } = dialects[dialect];
+  const literal = take(...strings);
+  if (literal !== undefined) return { text: '?', source: literal, isValue: true };
+  const name = take(names);
+  if (name !== undefined) return { text: name, source: name, isValue: false };
   const parameter = parameterAt(take, dialect, before);
   if (parameter !== undefined) {
     const text = dialect === 'PostgreSQL' ? parameter : '?';
-    return { text, length: parameter.length, isValue: true };
+    return { text, source: parameter, isValue: true };
   }
-  const number = take(parts.number);
-  if (number !== undefined) return { text: '?', length: number.length, isValue: true };
-  const other = take(parts.word) ?? take(parts.operator)!;
-  return { text: other, length: other.length, isValue: false };
+  const value = take(unterminated, parts.number);
+  if (value !== undefined) return { text: '?', source: value, isValue: true };
+  const other = take(parts.word, parts.operator)!;
+  return { text: other, source: other, isValue: false };
 }
 
 /** In PostgreSQL, `?` is an operator of jsonb, and `:name` or `@name` are none of its parameters. */
 function parameterAt(
-  take: (part: RegExp) => string | undefined,
+  take: Take,
   dialect: SqlDialect,
   before: readonly Token[],
 ): string | undefined {

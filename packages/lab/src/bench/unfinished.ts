@@ -1,12 +1,12 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { digestOf, readStored } from '../command/stored-run.ts';
+import { readStored } from '../command/stored-run.ts';
 import { shownPath } from '../command/write-files.ts';
-import type { Plan } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import { readMachine } from '../system/machine.ts';
-import { git } from '../trees/git.ts';
+import type { TreeState } from '../trees/tree-state.ts';
 import { splitGroups } from './groups.ts';
+import type { Identity } from './identity.ts';
 import type { BenchResult, Unfinished } from './result.ts';
 
 /** One measured group. */
@@ -26,22 +26,6 @@ export interface Earlier {
 
 /** Facts of the machine that figures of one file share. */
 const machineFacts = ['cpuModel', 'cores', 'memoryGiB', 'kernel', 'node'] as const;
-
-/** Returns what another run has to have in common with this one to go on with it. */
-export async function identify(plans: readonly Plan[], folder: string): Promise<Identity> {
-  // Outside a repository there is nothing to compare.
-  const commit = await git(['rev-parse', 'HEAD'], { cwd: folder }).catch(() => '');
-  const groups = plans.map((plan) => [plan.group ?? '', digestOf(configurationOf(plan))]);
-  return { commit, groups: Object.fromEntries(groups) as Identity['groups'] };
-}
-
-export type Identity = Omit<Unfinished, 'missing'>;
-
-/** The seed differs from run to run. A function is compared by its text. */
-function configurationOf(plan: Plan): object {
-  const { setup, verify } = plan;
-  return { ...plan, seed: undefined, setup: String(setup), verify: String(verify) };
-}
 
 /** Returns the newest unfinished result of a scenario in a folder. */
 export function newestUnfinished(folder: string, scenario: string): string | undefined {
@@ -88,7 +72,7 @@ export function readEarlier(
 
 function differenceOf(
   result: BenchResult,
-  { commit, groups }: Unfinished,
+  { trees, groups, environment }: Unfinished,
   { identity, redlineVersion }: { identity: Identity; redlineVersion: string },
 ): string | undefined {
   const here = readMachine('');
@@ -96,8 +80,16 @@ function differenceOf(
   if (fact !== undefined) {
     return `it was measured on another machine, where ${fact} is ${result.machine[fact]}; here it is ${here[fact]}`;
   }
-  if (commit !== identity.commit) {
-    return `it was measured at commit ${short(commit)}; this is ${short(identity.commit)}`;
+  const outside = identity.trees.find(({ commit }) => commit === '');
+  if (outside !== undefined) {
+    return `${inWords(outside)} is in no git repository that has a commit, so that nothing tells if its code is the same`;
+  }
+  const before = (tree: TreeState): TreeState | undefined =>
+    trees.find(({ folder }) => folder === tree.folder);
+  const moved = identity.trees.find((tree) => before(tree)?.commit !== tree.commit);
+  if (moved !== undefined) {
+    const where = moved.folder === '.' ? '' : ` of ${moved.folder}`;
+    return `it was measured at commit ${short(before(moved)?.commit)}${where}; this is ${short(moved.commit)}`;
   }
   if (result.redlineVersion !== redlineVersion) {
     return `it was measured by redline ${result.redlineVersion}; this is ${redlineVersion}`;
@@ -107,9 +99,20 @@ function differenceOf(
     return `its groups are ${names.join(', ')}; those asked for are ${asked.join(', ')}`;
   }
   const other = asked.find((name) => groups[name] !== identity.groups[name]);
-  return other === undefined ? undefined : `its group ${other} has another configuration`;
+  if (other !== undefined) return `its group ${other} has another configuration`;
+  const edited = identity.trees.find((tree) => before(tree)?.changes !== tree.changes);
+  if (edited !== undefined) {
+    return `files of ${inWords(edited)} that are not committed have changed since it was measured`;
+  }
+  return environment === identity.environment
+    ? undefined
+    : 'it was measured with other environment variables';
 }
 
-function short(commit: string): string {
+function inWords({ folder }: TreeState): string {
+  return folder === '.' ? 'this folder' : folder;
+}
+
+function short(commit = ''): string {
   return commit === '' ? 'none' : commit.slice(0, 8);
 }

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { readStored } from '../command/stored-run.ts';
 import { shownPath } from '../command/write-files.ts';
@@ -38,36 +38,80 @@ export function newestUnfinished(folder: string, scenario: string): string | und
   return names
     .filter((name) => name.startsWith(`${scenario}-`) && name.endsWith('.json'))
     .map((name) => join(folder, name))
-    .filter((file) => readStored<BenchResult>(file)?.unfinished !== undefined)
+    .filter((file) => isUnfinishedOf(readStored<unknown>(file), scenario))
     .toSorted((one, other) => statSync(other).mtimeMs - statSync(one).mtimeMs)[0];
+}
+
+/** The name of another config may begin with this one's. */
+function isUnfinishedOf(content: unknown, scenario: string): boolean {
+  return isResult(content) && content.scenario === scenario && content.unfinished !== undefined;
 }
 
 /**
  * Reads the complete groups of an interrupted run.
- * @throws {LabError} ERR_REDLINE_OPTION if they belong to another run than the one asked for
+ * @returns undefined if there is no such file
+ * @throws {LabError} ERR_REDLINE_OPTION if it has no groups of the run that was asked for
  */
 export function readEarlier(
   file: string,
   { identity, redlineVersion }: { identity: Identity; redlineVersion: string },
 ): Earlier | undefined {
-  const result = readStored<BenchResult>(file);
+  const result = readResult(file);
   if (result === undefined) return undefined;
   const difference =
     result.unfinished === undefined
       ? 'it is not the result of an interrupted run'
       : differenceOf(result, result.unfinished, { identity, redlineVersion });
-  if (difference !== undefined) {
-    throw new LabError(
-      'ERR_REDLINE_OPTION',
-      `--continue cannot go on with ${shownPath(file)}: ${difference}. Without --continue, everything is measured again.`,
-    );
-  }
+  if (difference !== undefined) throw refusal(file, difference);
   const { runId, startedAt, durationSeconds } = result;
   const parts = splitGroups(result).map((part, at) => ({
     group: result.groups![at]!.name,
     result: part,
   }));
   return { file, runId, startedAt, durationSeconds, parts };
+}
+
+function readResult(file: string): BenchResult | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw refusal(file, `it cannot be read (${message})`, cause);
+  }
+  let content: unknown;
+  try {
+    content = JSON.parse(text);
+  } catch (cause) {
+    throw refusal(file, notAResult, cause);
+  }
+  if (isResult(content)) return content;
+  throw refusal(file, notAResult);
+}
+
+const notAResult = 'it is not a result of redline bench';
+
+function refusal(file: string, why: string, cause?: unknown): LabError {
+  return new LabError(
+    'ERR_REDLINE_OPTION',
+    `--continue cannot go on with ${shownPath(file)}: ${why}. Without --continue, everything is measured again.`,
+    { cause },
+  );
+}
+
+/** Checks as much as is read here: a file of the user's may have any content. */
+function isResult(content: unknown): content is BenchResult {
+  if (!isObject(content) || !isObject(content['machine'])) return false;
+  const { unfinished, groups, variants, slices } = content;
+  if (!Array.isArray(variants) || !Array.isArray(slices)) return false;
+  if (unfinished === undefined) return true;
+  if (!Array.isArray(groups) || !isObject(unfinished)) return false;
+  return Array.isArray(unfinished['trees']) && isObject(unfinished['groups']);
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
 }
 
 function differenceOf(

@@ -203,7 +203,7 @@ describe('redline bench --continue', () => {
     assert.match(await refused(), /: it is not the result of an interrupted run\./);
   });
 
-  test('needs groups, and a file', async (t) => {
+  test('needs groups, and a file with a result', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({ variants: [bench.variant('server')] });
     const alone = await bench.run(['bench', '--continue']);
@@ -216,5 +216,10 @@ describe('redline bench --continue', () => {
     const piped = await bench.run(['bench', '--continue', '--json', '-']);
     assert.equal(piped.code, 2);
     assert.match(piped.stderr, /but standard output has none: name a file with --json\./);
+    bench.write('r.json', '{"sche');
+    const broken = await bench.run(['bench', ...json, '--continue']);
+    assert.equal(broken.code, 2);
+    assert.match(broken.stderr, /cannot go on with r\.json: it is not a result of redline bench\./);
+    assert.equal(bench.read('r.json'), '{"sche');
   });
 });

@@ -1,5 +1,6 @@
 import type { CommandContext } from '../command/context.ts';
 import type { Command } from 'commander';
+import { resolve } from 'node:path';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
 import type { Overrides, Plan } from '../config/resolve-plan.ts';
@@ -17,7 +18,8 @@ import { pinSelf } from '../system/pinning.ts';
 import { addTrees, compareTrees, runBefore } from './compare-trees.ts';
 import { type LimitedReports, measurePlans } from './measure-plans.ts';
 import { announcement } from './run-time.ts';
-import { type Earlier, identify, newestUnfinished, readEarlier } from './unfinished.ts';
+import { type Identity, identify } from './identity.ts';
+import { type Earlier, newestUnfinished, readEarlier } from './unfinished.ts';
 import type { Asked } from '../command/choose-variant.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -109,7 +111,9 @@ async function run(
   const { plans, leftOut } = choosePlans(config, folder, options);
   const notes = await applyReplay(plans, options, context.signal);
   const title = config.title ?? config.name;
-  const identity = await identify(plans, folder);
+  // A run without groups cannot be continued.
+  const identity =
+    plans[0]!.group === undefined ? undefined : await identify(plans, folder, outputsOf(options));
   const earlier = options.continue
     ? goOn(plans, options, { identity, redlineVersion: context.version })
     : undefined;
@@ -121,16 +125,23 @@ async function run(
   await measurePlans(command, title, plans, { options, ...measuring });
 }
 
+/** Lists the files and folders that a run writes, as absolute paths. */
+function outputsOf({ out, json, html, md }: BenchOptions): string[] {
+  return [out, json, html, md].flatMap((path) =>
+    path === undefined || path === '-' ? [] : [resolve(path)],
+  );
+}
+
 /** Finds the groups of an interrupted run: in the file of the figures, or in the newest one of the output folder. */
 function goOn(
   plans: readonly Plan[],
   { json, out }: BenchOptions,
-  asked: Parameters<typeof readEarlier>[1],
+  { identity, redlineVersion }: { identity: Identity | undefined; redlineVersion: string },
 ): Earlier | undefined {
-  if (plans[0]!.group === undefined) throw nothingToContinue('this config has none');
+  if (identity === undefined) throw nothingToContinue('this config has none');
   if (json === '-') throw nothingToContinue('standard output has none: name a file with --json');
   const file = json ?? newestUnfinished(out, plans[0]!.name);
-  const earlier = file === undefined ? undefined : readEarlier(file, asked);
+  const earlier = file === undefined ? undefined : readEarlier(file, { identity, redlineVersion });
   const names = earlier?.parts.map(({ group }) => group).join(', ');
   say(
     'continue',

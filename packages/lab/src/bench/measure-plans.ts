@@ -8,12 +8,13 @@ import { type ReportOptions, reportStream, shownPath } from '../command/write-fi
 import { plural } from '../report/format.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { mergeGroups } from './groups.ts';
+import type { Identity } from './identity.ts';
 import { limitOf, limitSentences } from './limit.ts';
 import { ProgressListener } from './progress-listener.ts';
 import type { BenchResult } from './result.ts';
 import { runBench } from './run-bench.ts';
 import { summarise } from './summarise.ts';
-import type { Earlier, Identity, Part } from './unfinished.ts';
+import type { Earlier, Part } from './unfinished.ts';
 import { writeReports } from './write-reports.ts';
 
 export interface Measuring {
@@ -24,7 +25,7 @@ export interface Measuring {
   /** The groups that an interrupted run has measured; they are not measured again. */
   earlier?: Earlier | undefined;
   /** Marks the result while groups are missing. */
-  identity?: Identity;
+  identity?: Identity | undefined;
 }
 
 /**

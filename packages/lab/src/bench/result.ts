@@ -1,5 +1,6 @@
 import type { Comparison, Interval, LoadFacts, MachineFacts, Probe, Verdict } from '../figures.ts';
 import type { RunFacts } from '../report/run-facts.ts';
+import type { TreeState } from '../trees/tree-state.ts';
 
 /**
  * Judgement of `--fail-if-slower`. `slower`: the whole interval lies beyond the limit, and beyond the farthest reading of the base
@@ -55,8 +56,10 @@ export interface BenchResult extends RunFacts {
 export interface Unfinished {
   /** Names of the groups. */
   missing: string[];
-  /** The commit of the config's folder; empty outside a repository. */
-  commit: string;
+  /** The code of the config's folder and of the variants. */
+  trees: TreeState[];
+  /** Digest of the environment variables that servers inherit. */
+  environment: string;
   /** The configuration of each group asked for, as a digest. */
   groups: Record<string, string>;
 }

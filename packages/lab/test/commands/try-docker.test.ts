@@ -106,7 +106,7 @@ describe('redline try --docker', { skip }, () => {
     );
     // No mount, so that no folder of the machine is made or changed, and no secret for every user to read.
     const words = bench.calls().flat();
-    assert.doesNotMatch(words.join('\n'), /^-v|--volume|--mount|s3cret/m);
+    assert.doesNotMatch(words.join('\n'), /^-v|--volume(?!s)|--mount|s3cret/m);
     const run = bench.calls().find(([, verb]) => verb === 'run')!;
     assert.deepEqual(run.slice(-3, -1), ['my-app:1', '-c']);
     assert.deepEqual(await bench.left(), []);
@@ -151,6 +151,26 @@ describe('redline try --docker', { skip }, () => {
     assert.match(stderr, /Nothing was requested: --dry-run\.\n$/);
     assert.equal(stdout, '');
     assert.deepEqual(bench.containers(), []);
+  });
+
+  test('names another machine that the engine is on', async (t) => {
+    const bench = new ContainerBench(t);
+    bench.file('app.cjs', "throw Error('begun')");
+    const env = { ...bench.env(), DOCKER_HOST: 'ssh://me:secret@build.example.com' };
+    const byVariable = await bench.try(['--', 'node', 'app.cjs'], env);
+    assert.match(
+      byVariable.stderr,
+      /^! docker runs it on build\.example\.com \(DOCKER_HOST\), not on this machine: /m,
+    );
+    assert.doesNotMatch(byVariable.stderr, /secret/);
+    assert.ok(bench.calls().some((words) => words.join(' ').includes('rm --force --volumes')));
+    bench.program('host/other', 'docker.mjs', 'docker');
+    bench.script(
+      'host/docker',
+      'if [ "$1" = context ]; then echo far tcp://10.0.0.7:2376; else exec other "$@"; fi',
+    );
+    const byContext = await bench.try(['--', 'node', 'app.cjs']);
+    assert.match(byContext.stderr, /^! docker runs it on 10\.0\.0\.7 \(the context far\), /m);
   });
 
   test('fetches an image that is not there', async (t) => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
@@ -12,8 +12,16 @@ const brief = { restarts: 1, blocks: 1, sliceMs: 100, warmupMs: 0, latencyMs: 10
 /** Two groups that are measured in a moment, and one that a test has time to interrupt. */
 function benchOf(t: TestContext, groups: RedlineConfig['groups'] = {}): Workbench {
   const bench = new Workbench(t);
+  bench.write('.gitignore', 'pids\n');
   write(bench, groups);
+  git(bench, 'init', '--quiet');
+  git(bench, 'commit', '--quiet', '--allow-empty', '-m', 'one');
   return bench;
+}
+
+function git({ folder }: Workbench, ...args: string[]): string {
+  const words = ['-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args];
+  return execFileSync('git', words, { cwd: folder, encoding: 'utf8' });
 }
 
 function write(bench: Workbench, groups: RedlineConfig['groups'] = {}): void {
@@ -152,15 +160,8 @@ describe('an interrupted redline bench', () => {
 });
 
 describe('redline bench --continue', () => {
-  test('refuses another commit, another configuration, and the result of a complete run', async (t) => {
+  test('refuses another commit, code that has changed, another environment, another configuration, and the result of a complete run', async (t) => {
     const bench = benchOf(t);
-    const git = (...args: string[]): string =>
-      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@localhost', ...args], {
-        cwd: bench.folder,
-        encoding: 'utf8',
-      });
-    git('init', '--quiet');
-    git('commit', '--quiet', '--allow-empty', '-m', 'one');
     await interrupted(bench, { args: json, by: kill });
     const refused = async (...more: string[]): Promise<string> => {
       const { code, stderr } = await bench.run(['bench', ...json, '--continue', ...more]);
@@ -174,14 +175,26 @@ describe('redline bench --continue', () => {
     write(bench, { a: { load: { connections: 3 } } });
     assert.match(await refused(), /: its group a has another configuration\./);
     write(bench);
-    const first = git('rev-parse', 'HEAD').slice(0, 8);
-    git('commit', '--quiet', '--allow-empty', '-m', 'two');
-    const second = git('rev-parse', 'HEAD').slice(0, 8);
+    const first = git(bench, 'rev-parse', 'HEAD').slice(0, 8);
+    git(bench, 'commit', '--quiet', '--allow-empty', '-m', 'two');
+    const second = git(bench, 'rev-parse', 'HEAD').slice(0, 8);
     assert.match(
       await refused(),
       new RegExp(`: it was measured at commit ${first}; this is ${second}\\.`),
     );
-    git('reset', '--quiet', '--hard', 'HEAD~1');
+    git(bench, 'reset', '--quiet', '--hard', 'HEAD~1');
+    bench.write('app.js', '// edited');
+    assert.match(
+      await refused(),
+      /: files of this folder that are not committed have changed since it was measured\./,
+    );
+    rmSync(join(bench.folder, 'app.js'));
+    const elsewhere = await bench.run(['bench', ...json, '--continue'], { NODE_ENV: 'production' });
+    assert.equal(elsewhere.code, 2, elsewhere.stderr);
+    assert.match(elsewhere.stderr, /: it was measured with other environment variables\./);
+    renameSync(join(bench.folder, '.git'), join(bench.folder, 'pids.git'));
+    assert.match(await refused(), /: this folder is in no git repository that has a commit, /);
+    renameSync(join(bench.folder, 'pids.git'), join(bench.folder, '.git'));
     const { unfinished, ...complete } = bench.result('r.json');
     const machine = { ...complete.machine, cpuModel: 'An Abacus' };
     bench.write('r.json', JSON.stringify({ ...complete, unfinished, machine }));
@@ -190,7 +203,7 @@ describe('redline bench --continue', () => {
     assert.match(await refused(), /: it is not the result of an interrupted run\./);
   });
 
-  test('needs groups, and a file', async (t) => {
+  test('needs groups, and a file with a result', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({ variants: [bench.variant('server')] });
     const alone = await bench.run(['bench', '--continue']);
@@ -203,5 +216,10 @@ describe('redline bench --continue', () => {
     const piped = await bench.run(['bench', '--continue', '--json', '-']);
     assert.equal(piped.code, 2);
     assert.match(piped.stderr, /but standard output has none: name a file with --json\./);
+    bench.write('r.json', '{"sche');
+    const broken = await bench.run(['bench', ...json, '--continue']);
+    assert.equal(broken.code, 2);
+    assert.match(broken.stderr, /cannot go on with r\.json: it is not a result of redline bench\./);
+    assert.equal(bench.read('r.json'), '{"sche');
   });
 });

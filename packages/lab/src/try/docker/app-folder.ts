@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, sep } from 'node:path';
+import { LabError } from '../../errors.ts';
 import { lockFiles, type PackageManager } from '../../project/read-project.ts';
 
 /** The facts about an app that a container needs. */
@@ -19,11 +20,15 @@ export interface AppFolder {
 
 const anyLock = /(^|[-._])(lock|shrinkwrap)(\.\w+)?$|\.lockb?$/i;
 
-/** Reads an app's folder, which must exist. */
+/**
+ * Reads an app's folder, which must exist.
+ * @throws {LabError} ERR_REDLINE_OPTION for a folder that is far more than an app
+ */
 export function findAppFolder(cwd: string): AppFolder {
   // A link would be dangling in the copy.
   const folder = realpathSync(cwd);
   const root = rootOf(folder);
+  refuseMoreThanAnApp(root);
   const found = lockIn(root);
   const hasPackages = existsSync(join(root, 'package.json'));
   return {
@@ -36,6 +41,24 @@ export function findAppFolder(cwd: string): AppFolder {
         ? readdirSync(root).filter((name) => anyLock.test(name))
         : [],
   };
+}
+
+function refuseMoreThanAnApp(root: string): void {
+  const isRoot = dirname(root) === root;
+  if (!isRoot && root !== homeFolder()) return;
+  const name = isRoot ? 'the root of this machine' : 'your home folder';
+  throw new LabError(
+    'ERR_REDLINE_OPTION',
+    `--docker copies the whole folder of an app, and ${root} is ${name}: name the folder of the app with --cwd.`,
+  );
+}
+
+function homeFolder(): string {
+  try {
+    return realpathSync(homedir());
+  } catch {
+    return homedir();
+  }
 }
 
 /** Returns the folder of the nearest package.json, or the monorepo around it that has the lock file. */
@@ -51,7 +74,7 @@ function rootOf(folder: string): string {
 function upwards(folder: string): string[] {
   const all = [folder];
   for (let at = folder; dirname(at) !== at && !existsSync(join(at, '.git')); at = dirname(at)) {
-    if (dirname(at) !== homedir()) all.push(dirname(at));
+    if (dirname(at) !== homeFolder()) all.push(dirname(at));
   }
   return all;
 }

@@ -29,7 +29,7 @@ export class Container implements AsyncDisposable {
   #ended: Promise<Finish> | undefined;
   #isReady: Promise<boolean> | undefined;
   readonly #removeNow = (): void => {
-    spawnSync(this.#engine.command[0]!, this.#words('rm', '--force', this.name), {
+    spawnSync(this.#engine.command[0]!, this.#words('rm', '--force', '--volumes', this.name), {
       stdio: 'ignore',
       timeout: removedWithinMs,
     });
@@ -95,7 +95,7 @@ export class Container implements AsyncDisposable {
     this.#pipe.end();
     // Until it is ready, the engine may still be creating it: it then ends by the pipe.
     await Promise.race([this.#isReady, sleep(removedWithinMs, undefined, { ref: false })]);
-    const command = [...this.#engine.command, 'rm', '--force', this.name];
+    const command = [...this.#engine.command, 'rm', '--force', '--volumes', this.name];
     const removed = await runClient(command, {
       signal: AbortSignal.timeout(removedWithinMs),
     }).catch(() => undefined);

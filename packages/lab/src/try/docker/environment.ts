@@ -35,8 +35,9 @@ export function environmentOf(
 }
 
 function readEnvFile(file: string): Record<string, string | undefined> {
+  let all: Record<string, string | undefined>;
   try {
-    return parseEnv(readFileSync(file, 'utf8'));
+    all = parseEnv(readFileSync(file, 'utf8'));
   } catch (cause) {
     throw new LabError(
       'ERR_REDLINE_OPTION',
@@ -44,12 +45,19 @@ function readEnvFile(file: string): Record<string, string | undefined> {
       { cause },
     );
   }
+  const others = Object.keys(all)
+    .filter((name) => !nameOnly.test(name))
+    .toSorted();
+  if (others.length === 0) return all;
+  throw new LabError(
+    'ERR_REDLINE_OPTION',
+    `--env-file "${file}" sets ${others.join(' and ')}, which no shell of the container can set: a name has letters, digits and _ alone. Remove it, or rename it.`,
+  );
 }
 
-/** Returns the shell script that sets them. Words of a command line could be read by every user of the machine. */
+/** Returns the shell script that sets variables of `environmentOf`. Words of a command line could be read by every user of the machine. */
 export function exportsOf(env: Readonly<Record<string, string>>): string {
   return Object.entries(env)
-    .filter(([name]) => nameOnly.test(name))
     .map(([name, value]) => `export ${name}=${quotedWord(value)}\n`)
     .join('');
 }

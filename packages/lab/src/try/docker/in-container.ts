@@ -12,6 +12,7 @@ import { type ContainerEngine, findEngine } from './engine.ts';
 import { environmentOf, exportsOf } from './environment.ts';
 import { innerCommand, noFolderCode, resultFile } from './inner-command.ts';
 import { installationOf } from './installation.ts';
+import { type Remote, remoteOf } from './remote.ts';
 
 export interface DockerOptions {
   docker?: true;
@@ -62,9 +63,10 @@ export async function tryInContainer(
   using line = new PhaseLine('try');
   line.show('asking for an engine of containers');
   const engine = await findEngine(signal);
+  const remote = await remoteOf(engine, signal);
   line.clear();
   const installation = installationOf(app);
-  say(announcement(app, image, { engine, command: installation?.command }));
+  say(announcement(app, image, { engine, command: installation?.command, remote }));
   line.show(`starting a container of ${image}`);
   await using container = await Container.start(engine, image, {
     signal,
@@ -109,7 +111,11 @@ const installTools = `${environment} && mkdir -p tools && { [ ! -f app/.npmrc ] 
 function announcement(
   { root, unknownLocks }: AppFolder,
   image: string,
-  { engine, command }: { engine: ContainerEngine; command: string | undefined },
+  {
+    engine,
+    command,
+    remote,
+  }: { engine: ContainerEngine; command: string | undefined; remote: Remote | undefined },
 ): string[] {
   const installed = command === undefined ? '' : `, installs its packages there with ${command}`;
   const unknown =
@@ -118,8 +124,15 @@ function announcement(
       : [
           `! ${unknownLocks.join(', ')} belongs to none of npm, pnpm, Yarn and Bun: npm installs the newest versions that package.json allows.`,
         ];
+  const elsewhere =
+    remote === undefined
+      ? []
+      : [
+          `! ${engine.command[0]} runs it on ${remote.host} (${remote.by}), not on this machine: the folder and the variables go there, and the figures are that machine's.`,
+        ];
   return [
     `Copies ${root} into a container of ${image} (${engine.command.join(' ')})${installed}, and tries it there. The folder itself stays as it is.`,
+    ...elsewhere,
     ...unknown,
   ];
 }

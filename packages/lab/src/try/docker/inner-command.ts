@@ -79,5 +79,9 @@ function wordsOf({ long }: Option, value: unknown): string[] {
 /** Turns paths into the app's folder, such as those that a shell has completed, into relative ones. */
 function inFolder(word: string, { root, below }: AppFolder): string {
   const up = posix.relative(posix.join('/', below), '/');
-  return word.replaceAll(`${root}${sep}`, `${up === '' ? '.' : up}/`);
+  // Another path may have the root's name within it.
+  const begins = (at: number): boolean => at === 0 || '=:'.includes(word[at - 1]!);
+  return word.replaceAll(`${root}${sep}`, (path, at: number) =>
+    begins(at) ? `${up === '' ? '.' : up}/` : path,
+  );
 }

@@ -31,6 +31,17 @@ describe('the variables of a container', () => {
     );
   });
 
+  test('of a file are refused by name where a shell cannot set them', (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'redline-env-'));
+    t.after(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'set.env');
+    writeFileSync(file, 'A=1\nb.c=2\nD-E=3\n');
+    assert.throws(() => environmentOf([], [file]), {
+      code: 'ERR_REDLINE_OPTION',
+      message: /--env-file ".*set\.env" sets D-E and b\.c, which /,
+    });
+  });
+
   test('reach a shell as they are', () => {
     const value = `it's $HOME "and" \\ \`more\`\nthan one line`;
     const script = `${exportsOf({ VALUE: value })}printf %s "$VALUE"`;

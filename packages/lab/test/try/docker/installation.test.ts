@@ -105,6 +105,20 @@ describe('the folder that is copied into a container', () => {
     assert.equal(findAppFolder(join(folder, 'plain')).root, join(folder, 'plain'));
   });
 
+  test('is neither a home folder nor the root of the machine', (t) => {
+    const folder = folderWith(t, { 'package.json': '{}', 'package-lock.json': '{}' });
+    const home = process.env['HOME'];
+    t.after(() => void (process.env['HOME'] = home));
+    process.env['HOME'] = folder;
+    for (const each of [folder, '/']) {
+      assert.throws(() => findAppFolder(each), {
+        code: 'ERR_REDLINE_OPTION',
+        message:
+          /--docker copies the whole folder of an app, and .* is (your home folder|the root)/,
+      });
+    }
+  });
+
   test('is the one that a link leads to', (t) => {
     const folder = folderWith(t, { 'app/package.json': '{}', 'app/package-lock.json': '{}' });
     symlinkSync(join(folder, 'app'), join(folder, 'current'));

@@ -1,4 +1,4 @@
-import { MessageChannel, Worker } from 'node:worker_threads';
+import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 
 export interface Ended {
   readonly exitCode: number;
@@ -23,6 +23,8 @@ export function startThread(entry: URL, workerData: unknown): RunningThread {
   let error: Error | undefined;
   port1.once('message', () => started.resolve());
   const end = (exitCode: number): void => {
+    // The exit of a thread that has no work may overtake its message.
+    if (receiveMessageOnPort(port1) !== undefined) started.resolve();
     port1.close();
     started.reject(error ?? new Error(`The thread exited with ${exitCode}`));
     ended.resolve({ exitCode, error, livedMs: performance.now() - began });

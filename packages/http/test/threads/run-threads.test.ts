@@ -67,6 +67,13 @@ describe('runThreads:', { timeout: 600_000 }, () => {
     await stopped;
   });
 
+  test('an entry has run, also if its thread has no work and exits at once', async () => {
+    for (let times = 0; times < 6; times += 1) {
+      await using threads = runThreads(4, new URL('data:text/javascript,'));
+      await threads.started;
+    }
+  });
+
   test('stop() lets an answer that has begun end', async () => {
     const port = await freePort();
     const threads = runThreads(2, entry, { workerData: { port } });

@@ -70,7 +70,7 @@ export function addBenchCommand(
     .option('--seed <n>', 'seed of the order and the resampling, to repeat a run', parseSeed)
     .option(
       '--continue',
-      'go on with the groups that an interrupted run of this commit has measured',
+      'go on with the groups that an interrupted run of the same code has measured',
     );
   if (name === 'bench') {
     addTrees(

@@ -8,12 +8,11 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::command::StdioFds;
-use crate::event::Event;
+use crate::event::{Event, Wake};
 use crate::group::Group;
 use crate::inbox::Inbox;
 use crate::launch::Launched;
 use crate::measure::{self, Figures, Times, Usage};
-use crate::reactor::Wake;
 use crate::request::Extras;
 use crate::stream::{Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};

@@ -115,3 +115,12 @@ impl Event {
         )
     }
 }
+
+/// When a port must be woken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wake {
+    Never,
+    /// For its loop to look again, if nothing else wakes it: only then has it seen the end of a stream that it does not read.
+    Soon,
+    Now,
+}

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::block;
 use crate::child::PROCESS;
 use crate::children::Children;
+use crate::event::Wake;
 use crate::inbox::Inbox;
 use crate::sys;
 
@@ -15,15 +16,6 @@ const QUIET_MS: i32 = 1_000;
 const MAX_LOOKS_PER_WAKE: u32 = 4;
 /// Time in which the exit that explains the end of a stream usually shows.
 const SOON_MS: i32 = 1;
-
-/// When a port must be woken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wake {
-    Never,
-    /// For its loop to look again, if nothing else wakes it: only then has it seen the end of a stream that it does not read.
-    Soon,
-    Now,
-}
 
 /// The ports to wake.
 #[derive(Default)]

@@ -4,8 +4,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 
 use super::{Child, Phase, State, token};
 use crate::block;
-use crate::event::Event;
-use crate::reactor::Wake;
+use crate::event::{Event, Wake};
 use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 

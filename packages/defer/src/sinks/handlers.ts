@@ -1,6 +1,6 @@
 import type { Handler } from '../handler.ts';
 import { systemClock } from '../clock.ts';
-import { HangingKinds } from '../delivery/hanging-kinds.ts';
+import { HangingKinds, type Turn } from '../delivery/hanging-kinds.ts';
 import { MissingHandlers } from '../delivery/missing-handlers.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
@@ -175,8 +175,8 @@ class HandlersSink implements Sink {
       return (await this.#attemptTogether(handler as unknown as BatchHandler, [delivery]))[0];
     }
     const { job } = delivery;
-    const waitMs = this.#waitMs(job);
-    if (waitMs > 0) return untried(hangs(job), waitMs);
+    const turn = this.#turn(job);
+    if (typeof turn === 'number') return untried(hangs(job), turn);
     const { signal, inTime } = this.#timeouts.current();
     try {
       const work = runHere(this.#host, delivery, inTime, () =>
@@ -189,7 +189,7 @@ class HandlersSink implements Sink {
       this.#reportOutage(delivery, error);
       return untried(error, askAgainMs);
     } finally {
-      this.#ended(job, !signal.aborted);
+      this.#ended(job, turn, !signal.aborted);
     }
   }
 
@@ -198,21 +198,21 @@ class HandlersSink implements Sink {
     deliveries: readonly Delivery[],
   ): Promise<readonly DeliveryResult[]> {
     const { job } = deliveries[0]!;
-    const waitMs = this.#waitMs(job);
-    if (waitMs > 0) return deliveries.map(() => untried(hangs(job), waitMs));
+    const turn = this.#turn(job);
+    if (typeof turn === 'number') return deliveries.map(() => untried(hangs(job), turn));
     const timeout = this.#timeouts.current();
     const results = await attemptTogether(handler, deliveries, timeout, this.#host);
-    this.#ended(job, !timeout.signal.aborted);
+    this.#ended(job, turn, !timeout.signal.aborted);
     return results;
   }
 
   /* If order counts, the others wait for the first one in any case. */
-  #waitMs(job: string): number {
-    return this.#ordered ? 0 : this.#hangingKinds.waitMs(job);
+  #turn(job: string): Turn | number {
+    return this.#ordered ? 'with others' : this.#hangingKinds.turn(job);
   }
 
-  #ended(job: string, inTime: boolean): void {
-    const isNews = this.#hangingKinds.ended(job, inTime);
+  #ended(job: string, turn: Turn, inTime: boolean): void {
+    const isNews = this.#hangingKinds.ended(job, turn, inTime);
     const now = this.#clock.now();
     if (inTime || !isNews || this.#ordered || now < this.#reportHangingAtMs) return;
     this.#reportHangingAtMs = now + reportEveryMs;

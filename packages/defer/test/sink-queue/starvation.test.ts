@@ -114,8 +114,6 @@ for (const [what, make] of Object.entries(hanging)) {
     });
     for (let n = 0; n < requests; n++) assert.equal(await post(n), 200);
     await until('the good ones', () => good.size === requests);
-    // Of a kind that hangs no more than one at a time uses up its tries.
-    assert.ok(queue.stats.retried < requests * badPerRequest);
     isBroken = false;
     await until('the bad ones', () => queue.depth === 0);
     assert.equal(new Set(done).size, requests * badPerRequest);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, it } from 'node:test';
 import { retry, type RetryResult } from '../../src/sink.ts';
-import { batched, handlers } from '../../src/sinks/handlers.ts';
+import { batched, handlers, type Handler } from '../../src/sinks/handlers.ts';
 import { deliveries, delivery, host, type SpyHost } from '../../src/testing/deliveries.ts';
 import type { Message } from '../../src/testing/sink-contract.ts';
 import { TestClock } from '../harness.ts';
@@ -196,6 +196,31 @@ describe('handlers', () => {
       [undefined, 'retry'],
     );
   });
+
+  for (const [what, wrap] of Object.entries({ single: (work: Handler) => work, batched })) {
+    it(`tries one ${what} job of a kind that hangs, also when older ones end after it began`, async () => {
+      const clock = new TestClock();
+      let running = 0;
+      const hanging = (_data: unknown, _from: unknown, signal: AbortSignal): Promise<undefined> => {
+        running++;
+        signal.addEventListener('abort', () => running--);
+        return new Promise(() => {});
+      };
+      const sink = handlers({ 'send-mail': wrap(hanging) });
+      sink.open!({ ...host(), clock });
+      // Three that begin apart end apart: the first one's end lets another one try, which the ends of the others must not.
+      for (let older = 0; older < 3; older++) {
+        void sink.send([delivery()], inTime());
+        await clock.pass(10_000);
+      }
+      for (let newer = 0; newer < 4; newer++) {
+        await clock.pass(4_000);
+        void sink.send([delivery()], inTime());
+        await clock.pass(2_000);
+      }
+      assert.ok(running <= 1, `${running} at a time`);
+    });
+  }
 
   it('refuses at the call what it has no handler for', () => {
     const sink = handlers({ log: () => {} });

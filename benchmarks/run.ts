@@ -25,7 +25,7 @@ A scenario takes every option of \`redline bench\`. --quick takes three minutes 
   compressed-hits, files  download nginx if it is not installed
   cached-peers  the first run downloads and builds what it compares with
   defer-grid    all 18 cells of the article's grid, in 30 minutes or as many as --minutes says; a run that was cut goes on
-  http          50 minutes; 12 with --restarts 3 --blocks 4
+  http          50 minutes; 26 with --restarts 3 --blocks 4
   spawn         25 minutes; its group sync alone, for results/spawn-sync.json, 3 minutes with
                 --only ${syncVariants.join(',')};
                 its groups git and thumbnail, for results/spawn-real.json, 7 minutes with --only

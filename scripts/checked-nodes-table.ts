@@ -1,6 +1,6 @@
 import { differOn } from '../packages/http/test/conformance/exceptions.ts';
 import { suites } from '../packages/http/test/conformance/suites.ts';
-import { table } from './markdown-table.ts';
+import { table } from '../benchmarks/tables/format.ts';
 
 const others = 'small programs over every package';
 const more: Record<string, [string, string, string]> = {

@@ -6,7 +6,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { table } from './markdown-table.ts';
+import { table } from '../benchmarks/tables/format.ts';
 import { rustFunctions } from './rust-functions.ts';
 
 const root = join(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 // The text of packages/eslint-plugin/README.md about `npm run test:lint-fix`.
 import type { LintFixResult } from '../tests/lint-fix/result.ts';
-import { table } from './markdown-table.ts';
+import { table } from '../benchmarks/tables/format.ts';
 
 export function lintFixText(results: Record<string, LintFixResult>): string {
   const all = Object.values(results);

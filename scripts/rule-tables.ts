@@ -8,7 +8,7 @@ import plugin, {
   type Status,
   statusOf,
 } from '@redline/eslint-plugin';
-import { table } from './markdown-table.ts';
+import { table } from '../benchmarks/tables/format.ts';
 
 export { readEvidence };
 

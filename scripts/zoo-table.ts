@@ -1,8 +1,8 @@
 // The tables of docs/guide/zoo.md and the line in the README, from the result of `npm run zoo`.
 import type { Interval } from '@redline/lab';
 import type { AppResult, ZooResult } from '../tests/zoo/zoo-result.ts';
-import { table } from './markdown-table.ts';
-import { ratioText } from './ratio-text.ts';
+import { table } from '../benchmarks/tables/format.ts';
+import { ratioText } from '../benchmarks/tables/format.ts';
 
 /** The summary line of the README and the page. */
 export function zooLine({ apps, interrupts }: ZooResult, folder: string): string {

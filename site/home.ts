@@ -3,8 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchResult, type Interval, renderHtmlChart } from '@redline/lab';
 import { markup } from '@redline/lab/drawing';
-import { digits, type Figure, type FigureName, figuresOf } from '../scripts/headline.ts';
-import { runsOf } from '../scripts/runs-by-model.ts';
+import { digits, type Figure, type FigureName, figuresOf } from '../benchmarks/tables/headline.ts';
+import { runsOf } from '../benchmarks/tables/runs-by-model.ts';
 import { rewriteLinks } from './links.ts';
 import { root } from './pages.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ComparedRun, judgeAll } from '../benchmarks/ci-rules.ts';
-import { ciComparedText } from '../scripts/real-run-tables.ts';
+import { ciComparedText } from '../benchmarks/tables/real-runs.ts';
 
 /** A run whose figures all read the same share more. */
 function runOf(change: number, reads: number, more: Partial<ComparedRun> = {}): ComparedRun {

@@ -10,8 +10,8 @@ import {
   type Slice,
 } from '@redline/lab';
 import { type GridResult, joinRestarts } from '../benchmarks/defer-grid/grid-result.ts';
-import { deferChart } from '../scripts/defer-chart.ts';
-import { deferGrid } from '../scripts/defer-grid-tables.ts';
+import { deferChart } from '../benchmarks/tables/defer-chart.ts';
+import { deferGrid } from '../benchmarks/tables/defer-grid.ts';
 
 const cell = { sink: 'redis-local', connections: 10 };
 const [base, disk] = ['express-interceptor/redis-local/c10', 'express-disk/redis-local/c10'];

@@ -4,9 +4,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import type { BenchResult } from '@redline/lab';
-import { firstFigure, firstText } from '../scripts/first-screen.ts';
-import { gainText, figuresOf } from '../scripts/headline.ts';
-import { fileOf, modelOf, rangeText, runsOf } from '../scripts/runs-by-model.ts';
+import { firstFigure, firstText } from '../benchmarks/tables/first-screen.ts';
+import { gainText, figuresOf } from '../benchmarks/tables/headline.ts';
+import { fileOf, modelOf, rangeText, runsOf } from '../benchmarks/tables/runs-by-model.ts';
 
 const results = join(import.meta.dirname, '../benchmarks/results');
 
@@ -14,7 +14,7 @@ suite('results by processor model', () => {
   for (const name of ['frameworks', 'http']) {
     test(`${name} has a run of at least two models, each in the file of its name`, () => {
       const runs = runsOf(name);
-      const files = runs.map(fileOf);
+      const files = runs.map((run) => `${fileOf(run)}.json`);
       assert.ok(new Set(runs.map(modelOf)).size >= 2, `models: ${runs.map(modelOf).join(', ')}`);
       assert.deepEqual(files.toSorted(), readdirSync(join(results, name)).toSorted());
     });

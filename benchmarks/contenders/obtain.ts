@@ -79,6 +79,11 @@ export function obtainLoggers(): Promise<string | undefined> {
   return fetchPackages('logger');
 }
 
+/** @returns the reason why the contenders of the scenario telemetry are missing; undefined if they are available */
+export function obtainTracers(): Promise<string | undefined> {
+  return fetchPackages('telemetry');
+}
+
 function goBuild(source: string, program: string): Promise<unknown> {
   return run('go', ['build', '-trimpath', '-o', program, '.'], { cwd: join(folder, source) });
 }

@@ -2,6 +2,8 @@
 // `npx @redline/lab ladder benchmarks/scenarios/legacy.ts`
 import { join } from 'node:path';
 import { defineConfig, obtainRuntime, parseRuntime, type VariantConfig } from '@redline/lab';
+// Writes the twin.
+import '../../examples/legacy-http/build.mts';
 
 const majors = [6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26];
 const folder = join(import.meta.dirname, '../../examples/legacy-http/src');

@@ -1,9 +1,8 @@
-import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from '@redline/lab';
+import { steps } from './build.mts';
 
 const folder = join(import.meta.dirname, 'src');
-const steps = readdirSync(folder).filter((file) => /^\d\d-/.test(file));
 
 export default defineConfig({
   name: 'legacy-http',
@@ -17,9 +16,9 @@ export default defineConfig({
   load: { connections: 32 },
   precision: { restarts: 7, blocks: 2, sliceMs: 200, warmupMs: 1_500, latencyMs: 200 },
   quick: { restarts: 4, blocks: 1, warmupMs: 600, latencyMs: 200 },
-  variants: steps.map((file) => ({
-    name: file.replace('.js', ''),
-    command: ['node', file],
+  variants: steps.map((step) => ({
+    name: step,
+    command: ['node', `${step}.js`],
     cwd: folder,
   })),
 });

@@ -42,7 +42,7 @@ const programs: Record<string, (cp: ChildProcessModule) => Promise<unknown>> = {
 };
 
 // Jest, Vitest and Sinon replace the same globals.
-describe('while timers are mocked', { timeout: 120_000 }, () => {
+describe('while timers are mocked', { timeout: 600_000 }, () => {
   for (const [name, program] of Object.entries(programs)) {
     test(`as node:child_process, ${name}`, async (t) => {
       t.after(() => mock.timers.reset());

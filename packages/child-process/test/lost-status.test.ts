@@ -49,7 +49,7 @@ async function run(body: string): Promise<unknown> {
 
 const lost = { code: 'ECHILD', errno: -10, syscall: 'waitid sh', path: 'sh' };
 
-describe('a child whose exit status somebody else has taken', { skip, timeout: 60_000 }, () => {
+describe('a child whose exit status somebody else has taken', { skip, timeout: 600_000 }, () => {
   test('is an error of spawn, not an exit', async () => {
     const events = await run(`
       const events = [];

@@ -83,7 +83,7 @@ function openCopies(): number {
   return all.filter((target) => target.startsWith(file)).length;
 }
 
-describe('files by the kernel', { skip: !isNative, timeout: 120_000 }, () => {
+describe('files by the kernel', { skip: !isNative, timeout: 600_000 }, () => {
   for (const [name, prepare] of Object.entries(ways)) {
     test(`${name}: the kernel sends what is behind the first read`, async () => {
       const listener = await prepare(file);

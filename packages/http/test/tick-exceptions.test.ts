@@ -45,7 +45,7 @@ const throwing: Readonly<Record<string, string>> = {
   'of a listener of "finish"': "response.on('finish', () => { throw new Error('wanted'); });",
 };
 
-describe('every request gets its response beside an exception', { skip, timeout: 60_000 }, () => {
+describe('every request gets its response beside an exception', { skip, timeout: 600_000 }, () => {
   for (const [where, inTick] of Object.entries(throwing)) {
     test(where, async () => {
       const outputs = await Promise.all(

@@ -6,7 +6,7 @@ import * as redline from '../../src/index.ts';
 import { settled } from './trace.ts';
 
 for (const [name, { spawn }] of Object.entries({ nodes, redline })) {
-  test(`a child that has closed has settled (${name})`, { timeout: 60_000 }, async () => {
+  test(`a child that has closed has settled (${name})`, { timeout: 600_000 }, async () => {
     for (const program of ['true', 'redline-no-such-program']) {
       const child = spawn(program);
       child.on('error', () => {});

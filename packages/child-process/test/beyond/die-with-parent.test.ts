@@ -28,7 +28,7 @@ function server(mark: string, options: string): string {
     });`;
 }
 
-describe('dieWithParent', { skip, timeout: 120_000 }, () => {
+describe('dieWithParent', { skip, timeout: 600_000 }, () => {
   test('no child lives after kill -9 of its parent, in workers neither', async () => {
     const mark = newMark();
     const parent = nodeSpawn(

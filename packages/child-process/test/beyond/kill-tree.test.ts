@@ -33,7 +33,7 @@ const cannotHide =
     ? false
     : 'this user may not change what is mounted, or there are no groups';
 
-describe('killTree', { skip, timeout: 120_000 }, () => {
+describe('killTree', { skip, timeout: 600_000 }, () => {
   test('ends a tree of 200 processes that start others meanwhile, and no stranger', () => {
     assert.deepEqual(endLargeTree(process.execPath, []), ENDED);
   });

@@ -32,7 +32,7 @@ function assertUsage(usage: ChildResourceUsage | undefined): void {
   assert.ok(usage.involuntaryContextSwitches >= 0);
 }
 
-describe('resourceUsage', { skip, timeout: 120_000 }, () => {
+describe('resourceUsage', { skip, timeout: 600_000 }, () => {
   test('is on the child from "exit" on', async () => {
     const child = spawn(process.execPath, ['-e', busy], { resourceUsage });
     assert.equal(child.resourceUsage, undefined);
@@ -107,7 +107,7 @@ async function watched<T>(name: string, act: () => Promise<unknown>): Promise<T[
   return messages;
 }
 
-describe('the channels', { skip, timeout: 120_000 }, () => {
+describe('the channels', { skip, timeout: 600_000 }, () => {
   test('tell when a child was queued, started and over, in the time of performance.now()', async () => {
     const before = performance.now();
     let queued: QueueMessage[] = [];

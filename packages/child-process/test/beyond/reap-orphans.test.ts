@@ -54,7 +54,7 @@ async function until(holds) {
   while (!holds()) await sleep(20);
 }`;
 
-describe('reapOrphans', { timeout: 120_000 }, () => {
+describe('reapOrphans', { timeout: 600_000 }, () => {
   test('is false where no orphans come to this process', () => {
     assert.equal(reapOrphans(), false);
   });

@@ -24,7 +24,7 @@ export { bandOf, judge } from './stats/verdict.ts';
 export { estimateRun, type RunEstimate } from './bench/run-time.ts';
 export { compareSlices, ratioBetween, type SliceComparison } from './bench/compare-slices.ts';
 export type { TryResult, TryVerdict } from './try/result.ts';
-export { renderTryTerminal } from './try/report/try-terminal.ts';
+export { renderTryTerminal } from './try/report/try-document.ts';
 export { isMeasured } from './bench/result.ts';
 export { formatResult } from './command/format-result.ts';
 export { renderHtmlChart } from './bench/report/html-chart.ts';

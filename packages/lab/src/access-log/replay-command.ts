@@ -4,8 +4,7 @@ import { basename } from 'node:path';
 import { readReplayList, type ReplayList } from './replay-list.ts';
 import { RoutePatterns } from './route-pattern.ts';
 import { RouteCosts, type TopResult } from './top.ts';
-import { topMarkdown } from './top-markdown.ts';
-import { renderTopHtml, renderTopTerminal } from './top-report.ts';
+import { topDocument } from './top-document.ts';
 import { isUrl } from '../config/from-url.ts';
 import { LabError } from '../errors.ts';
 import { type ReplayOutcome, runReplay } from '../load/replay.ts';
@@ -17,7 +16,7 @@ import { type Asked, chooseVariant } from '../command/choose-variant.ts';
 import { parseCount } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
 import { addHeaders, collect } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { parseHeaders } from '../config/request-options.ts';
 
@@ -103,16 +102,8 @@ async function run(
     startedAt,
   });
   line[Symbol.dispose]();
-  await writeFiles(
-    {
-      stem: `replay-${result.runId}`,
-      json: result,
-      html: renderTopHtml(result),
-      md: () => topMarkdown(result),
-    },
-    options,
-    (terminal) => renderTopTerminal(result, { ...terminal, rows: options.rows }),
-  );
+  const document = topDocument(result, options.rows);
+  await writeDocument({ stem: `replay-${result.runId}`, json: result, document }, options);
 }
 
 function titleOf(file: string, server: string, { rps, rate }: ReplayCommandOptions): string {

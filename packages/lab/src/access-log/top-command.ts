@@ -5,12 +5,11 @@ import { readAccessLog } from './read-access-log.ts';
 import { RoutePatterns } from './route-pattern.ts';
 import { RouteCosts, type TopResult } from './top.ts';
 import { logWarnings } from './log-warnings.ts';
-import { topMarkdown } from './top-markdown.ts';
-import { renderTopHtml, renderTopTerminal } from './top-report.ts';
+import { topDocument } from './top-document.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { collect } from '../command/target-options.ts';
 import { invocation } from '../secrets.ts';
 
@@ -66,15 +65,9 @@ async function run(
     ...costs.summarise(),
     warnings: logWarnings(counts),
   };
-  await writeFiles(
-    {
-      stem: `top-${runId}`,
-      json: result,
-      html: renderTopHtml(result),
-      md: () => topMarkdown(result),
-    },
+  await writeDocument(
+    { stem: `top-${runId}`, json: result, document: topDocument(result, options.rows) },
     options,
-    (terminal) => renderTopTerminal(result, { ...terminal, rows: options.rows }),
   );
 }
 

@@ -14,16 +14,14 @@ import { profiledText } from '../profile/profiled-thread.ts';
 import { record } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
 import { majorOfVersion } from '../prove/runtime-version.ts';
-import { adviseMarkdown } from './advise-markdown.ts';
-import { renderAdviseHtml } from './advise-page.ts';
-import { renderAdviseTerminal } from './advise-terminal.ts';
+import { adviseDocument } from './advise-document.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from '../command/context.ts';
 import { type Asked, chooseVariant } from '../command/choose-variant.ts';
 import { parseNames, parseSeconds, parseSecondsOrNone } from '../command/options.ts';
 import { addRenamed } from '../command/renamed-options.ts';
 import { addTarget } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { invocation } from '../secrets.ts';
 import { findLinter } from './lint-script.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -101,15 +99,9 @@ async function run(asked: Asked, options: AdviseOptions, context: CommandContext
     leastShare: hotShare,
     ...found,
   };
-  await writeFiles(
-    {
-      stem: `advise-${result.runId}`,
-      json: result,
-      html: renderAdviseHtml(result),
-      md: () => adviseMarkdown(result),
-    },
+  await writeDocument(
+    { stem: `advise-${result.runId}`, json: result, document: adviseDocument(result) },
     options,
-    (terminal) => renderAdviseTerminal(result, terminal),
   );
 }
 

@@ -1,9 +1,10 @@
 import { format, join, parse } from 'node:path';
 import { formatResult } from '../command/format-result.ts';
 import { ReportFiles, type ReportOptions } from '../command/write-files.ts';
-import { benchMarkdown } from './report/bench-markdown.ts';
-import { renderHtml } from './report/html.ts';
-import { renderTerminal } from './report/terminal.ts';
+import { renderMarkdown } from '../document/markdown.ts';
+import { renderPageOf } from '../document/page.ts';
+import { renderTerminal } from '../document/terminal.ts';
+import { benchDocument } from './report/bench-document.ts';
 import { splitGroups } from './groups.ts';
 import type { BenchResult } from './result.ts';
 
@@ -16,15 +17,15 @@ export async function writeReports(result: BenchResult, options: ReportOptions):
   const html = options.html ?? `${stem}.html`;
   const files = new ReportFiles();
   const json = await files.write(options.json ?? `${stem}.json`, formatResult(result));
-  const parts = splitGroups(result);
+  const parts = splitGroups(result).map(benchDocument);
   if (options.md !== undefined) {
-    await files.write(options.md, parts.map(benchMarkdown).join('\n'));
+    await files.write(options.md, parts.map(renderMarkdown).join('\n'));
   }
   for (const [index, part] of parts.entries()) {
     const group = result.groups?.[index]?.name;
     const page = await files.write(
       group === undefined || html === '-' ? html : inName(html, group),
-      renderHtml(part),
+      renderPageOf(part),
     );
     files.print((terminal) =>
       renderTerminal(part, { ...terminal, files: { ...json('json'), ...page('html') } }),

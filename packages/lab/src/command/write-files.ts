@@ -1,6 +1,10 @@
 import { type Command, Option } from 'commander';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
+import type { Document } from '../document/document.ts';
+import { renderMarkdown } from '../document/markdown.ts';
+import { renderPageOf } from '../document/page.ts';
+import { renderTerminal } from '../document/terminal.ts';
 import { LabError } from '../errors.ts';
 import { formatResult } from './format-result.ts';
 import { usesColour, usesUnicode } from '../report/colour.ts';
@@ -47,29 +51,29 @@ export function addReports(command: Command): Command {
 interface Reports {
   stem: string;
   json: object;
-  html: string;
-  md: () => string;
+  document: Document;
   /** Written to the folder of --out; the terminal report names it as `profile`. */
   profile?: { name: string; text: string };
 }
 
 /**
- * Writes JSON, HTML and, if requested, Markdown, and prints the terminal report, whose last lines name them.
+ * Writes JSON, page and, if requested, Markdown, and prints the terminal report, whose last lines name them.
  * @throws {LabError} ERR_REDLINE_WRITE after the report is printed, when a file could not be written
  */
-export async function writeFiles(
-  { stem, json, html, md, profile }: Reports,
+export async function writeDocument(
+  { stem, json, document, profile }: Reports,
   options: ReportOptions,
-  render: (terminal: TerminalOptions & { profile?: string }) => string,
 ): Promise<void> {
+  const { out } = options;
   const files = new ReportFiles();
-  const jsonName = options.json ?? join(options.out, `${stem}.json`);
-  const jsonFile = await files.write(jsonName, formatResult(json));
-  const htmlFile = await files.write(options.html ?? join(options.out, `${stem}.html`), html);
-  if (options.md !== undefined) await files.write(options.md, md());
-  const profileFile = profile && (await files.write(join(options.out, profile.name), profile.text));
-  const names = { ...jsonFile('json'), ...htmlFile('html') };
-  files.print((terminal) => render({ ...terminal, files: names, ...profileFile?.('profile') }));
+  const data = await files.write(options.json ?? join(out, `${stem}.json`), formatResult(json));
+  const page = await files.write(options.html ?? join(out, `${stem}.html`), renderPageOf(document));
+  if (options.md !== undefined) await files.write(options.md, renderMarkdown(document));
+  const profiled = profile && (await files.write(join(out, profile.name), profile.text));
+  const shown = { ...document, files: { ...document.files, ...profiled?.('profile') } };
+  files.print((terminal) =>
+    renderTerminal(shown, { ...terminal, files: { ...data('json'), ...page('html') } }),
+  );
   files.finish();
 }
 

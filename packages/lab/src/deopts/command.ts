@@ -2,9 +2,7 @@ import type { Command } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, resolve } from 'node:path';
 import { analyse } from './analyse.ts';
-import { deoptsMarkdown } from './deopts-markdown.ts';
-import { renderDeoptsHtml } from './deopts-html.ts';
-import { renderDeoptsTerminal } from './deopts-terminal.ts';
+import { deoptsDocument } from './deopts-document.ts';
 import type { DeoptsResult } from './result.ts';
 import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
@@ -17,7 +15,7 @@ import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, chooseVariant } from '../command/choose-variant.ts';
 import { loadOf } from '../flame/command.ts';
 import { parseSeconds, parseSecondsOrNone } from '../command/options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { invocation } from '../secrets.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -56,17 +54,9 @@ async function run(asked: Asked, options: DeoptsOptions, context: CommandContext
     options.log === undefined
       ? await observe(asked, options, context)
       : await readFromLog(options.log, context);
-  const all = options.all ?? false;
-  await writeFiles(
-    {
-      stem: `${result.scenario}-deopts-${result.runId}`,
-      json: result,
-      html: renderDeoptsHtml(result, all),
-      md: () => deoptsMarkdown(result, all),
-    },
-    options,
-    (terminal) => renderDeoptsTerminal(result, { ...terminal, all }),
-  );
+  const stem = `${result.scenario}-deopts-${result.runId}`;
+  const document = deoptsDocument(result, options.all ?? false);
+  await writeDocument({ stem, json: result, document }, options);
 }
 
 async function observe(

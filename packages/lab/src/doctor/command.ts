@@ -7,7 +7,7 @@ import { checkDatabase, explainCalls } from '../calls-out/explain/explain-calls.
 import type { CommandContext } from '../command/context.ts';
 import { parseSeconds, parseSecondsOrNone } from '../command/options.ts';
 import { addDatabase, addTarget } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { commandText, parseCommand, quotedWord } from '../config/command-line.ts';
 import { LabError } from '../errors.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
@@ -24,9 +24,7 @@ import { withCosts } from './cost/with-costs.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from '../try/first-screen.ts';
 import { examine } from './examine.ts';
 import { prove, type ProvingOptions } from './prove/prove-app.ts';
-import { doctorMarkdown } from './report/doctor-markdown.ts';
-import { renderDoctorHtml } from './report/doctor-page.ts';
-import { renderDoctorTerminal } from './report/doctor-terminal.ts';
+import { doctorDocument } from './report/doctor-document.ts';
 import type { DoctorResult, Finding } from './result.ts';
 
 interface DoctorOptions extends ReportOptions, TargetOptions, ProvingOptions, ConsentOptions {
@@ -107,16 +105,8 @@ async function run(
     ...(ladder === undefined ? {} : { ladder }),
     warnings: [...missingWarning(app), ...examined.warnings],
   });
-  await writeFiles(
-    {
-      stem: `doctor-${result.runId}`,
-      json: result,
-      html: renderDoctorHtml(result),
-      md: () => doctorMarkdown(result),
-    },
-    options,
-    (terminal) => renderDoctorTerminal(result, terminal),
-  );
+  const document = doctorDocument(result);
+  await writeDocument({ stem: `doctor-${result.runId}`, json: result, document }, options);
 }
 
 function ofCode({ cwd }: DoctorOptions): Examination {

@@ -4,10 +4,8 @@ import { existsSync } from 'node:fs';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { watchVariant } from '../calls-out/watch-variant.ts';
 import { compareProfiles } from './change.ts';
-import { type FlameDiff, renderChangeHtml, renderChangeTerminal } from './change-report.ts';
-import { changeMarkdown, flameMarkdown } from './flame-markdown.ts';
-import { renderFlameHtml } from './flame-html.ts';
-import { renderFlameTerminal } from './flame-terminal.ts';
+import { changeDocument, type FlameDiff } from './change-document.ts';
+import { flameDocument } from './flame-document.ts';
 import { readFlame } from './read-flame.ts';
 import type { FlameLoad, FlameResult } from './result.ts';
 import { functionsWithRegExp } from './runs-reg-exp.ts';
@@ -28,7 +26,7 @@ import type { CommandContext } from '../command/context.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { type Asked, type Chosen, chooseVariant } from '../command/choose-variant.ts';
 import { parseCount, parseSeconds, parseSecondsOrNone } from '../command/options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 import { addTarget } from '../command/target-options.ts';
 import type { RequestOptions } from '../config/request-options.ts';
@@ -66,16 +64,14 @@ async function run(asked: Asked, options: FlameOptions, context: CommandContext)
   result.warnings.push(...notes);
   await addCalls(result, { plan, variant }, context);
   const stem = `${result.scenario}-flame-${result.runId}`;
-  await writeFiles(
+  await writeDocument(
     {
       stem,
       json: result,
-      html: renderFlameHtml(result),
-      md: () => flameMarkdown(result),
+      document: flameDocument(result),
       profile: { name: `${stem}.cpuprofile`, text: JSON.stringify(profile) },
     },
     options,
-    (terminal) => renderFlameTerminal(result, terminal),
   );
 }
 
@@ -127,16 +123,8 @@ async function runDiff(
     return result;
   });
   const diff = diffOf(before!, after!, startedAt, context);
-  await writeFiles(
-    {
-      stem: `${diff.scenario}-flame-diff-${diff.runId}`,
-      json: diff,
-      html: renderChangeHtml(diff),
-      md: () => changeMarkdown(diff),
-    },
-    options,
-    (terminal) => renderChangeTerminal(diff, terminal),
-  );
+  const stem = `${diff.scenario}-flame-diff-${diff.runId}`;
+  await writeDocument({ stem, json: diff, document: changeDocument(diff) }, options);
 }
 
 function diffOf(

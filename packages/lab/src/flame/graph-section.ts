@@ -1,6 +1,6 @@
 import { percent, plural } from '../report/format.ts';
 import { markup, type Markup, raw } from '../report/markup.ts';
-import type { Section } from '../report/section.ts';
+import type { Section } from '../report/page.ts';
 import { type Owner, ownerNames, owners } from '../profile/owner.ts';
 import { tierMarks, tierNames, tiers } from '../profile/tiers.ts';
 import { type GraphData, graphDataOf } from './graph-data.ts';

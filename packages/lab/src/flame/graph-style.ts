@@ -7,9 +7,6 @@ export const graphStyle: string = `.fg-ctl{display:flex;flex-wrap:wrap;gap:var(-
 .fg-ctl label{display:inline-flex;align-items:center;gap:5px;min-height:28px;cursor:pointer}.fg-ctl label span,.fg-key span{color:var(--ink2)}
 .fg-ctl input{margin:0;accent-color:var(--t-t)}.fg-ctl input[type=checkbox]{width:16px;height:16px}
 .fg-ctl input[type=search]{font:var(--f0) var(--sans);color:var(--ink);background:var(--bg);border:1px solid var(--bar);border-radius:3px;padding:5px 8px;min-height:28px;width:190px}
-.fg-key{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3);margin:var(--s3) 0 var(--s2);font-size:var(--f0)}
-.fg-key b{display:inline-block;width:18px;height:18px;line-height:18px;text-align:center;font-family:var(--mono);margin-right:6px}
-.ti b,i.ti{background:var(--t-i);color:var(--on-light)}.ts b,i.ts{background:var(--t-s);color:var(--on-light)}.tm b,i.tm{background:var(--t-m);color:var(--on-light)}.tt b,i.tt{background:var(--t-t);color:var(--on-dark)}.t0 b,i.t0{background:var(--t-0)}
 .cl b{background:var(--better-fill)}.cm b{background:var(--worse-fill)}.ce b{background:var(--t-0)}
 .fg{border-top:1px solid var(--mark);touch-action:manipulation}
 .f{overflow:hidden;cursor:pointer}.f rect{stroke:var(--bg);stroke-width:1;y:0;width:100%;height:100%}

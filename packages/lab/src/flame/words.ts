@@ -1,5 +1,5 @@
 import { fixed, percent, plural, seconds } from '../report/format.ts';
-import { stealText } from '../report/words.ts';
+import { machineFacts } from '../report/words.ts';
 import { hotShare, mainTier } from '../profile/functions.ts';
 import { type ProfiledThread, profiledText, threadsText } from '../profile/profiled-thread.ts';
 import { sourceOfRegExp } from '../profile/reg-exp-names.ts';
@@ -11,16 +11,7 @@ export function factsOf(result: FlameResult): [name: string, value: string][] {
   const { machine, node, load, profiled, samples, idleSamples, seconds: taken, tierKnown } = result;
   const packages = packagesText(result);
   return [
-    ...(machine === undefined
-      ? []
-      : ([
-          [
-            'Machine',
-            `${machine.cpuModel}, ${plural(machine.cores, 'core')}, ${machine.memoryGiB} GiB`,
-          ],
-          ['Kernel, steal', `${machine.kernel}; ${stealText(machine.steal)}`],
-          ['Pinning', machine.pinning],
-        ] as [string, string][])),
+    ...(machine ? machineFacts(machine) : []),
     ...(node === undefined ? [] : ([['Profiled', `Node.js ${node}`]] as [string, string][])),
     ...(profiled === undefined ? [] : ([['Thread', profiledText(profiled)]] as [string, string][])),
     ...(load === undefined ? [] : loadFacts(load, profiled)),

@@ -5,7 +5,7 @@ import { type Asked, type Chosen, chooseVariant } from '../command/choose-varian
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseRounds, parseSecondsOrNone } from '../command/options.ts';
 import { addTarget } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import type { RequestOptions } from '../config/request-options.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
@@ -13,9 +13,7 @@ import { type HeapApp, withStartedApp } from './app.ts';
 import { choosePid, withRunningApp } from './attach/running-app.ts';
 import { findGrowth, type HeapFound } from './find-growth.ts';
 import type { HeapSettings } from './measure-heap.ts';
-import { heapMarkdown } from './report/heap-markdown.ts';
-import { renderHeapHtml } from './report/heap-page.ts';
-import { renderHeapTerminal } from './report/heap-terminal.ts';
+import { heapDocument } from './heap-document.ts';
 import type { HeapResult } from './result.ts';
 import { minGrowth } from './growth.ts';
 
@@ -69,16 +67,8 @@ async function run(asked: Asked, options: HeapOptions, context: CommandContext):
       : await withRunningApp(options.pid, chosen, settings, work),
   );
   line.clear();
-  await writeFiles(
-    {
-      stem: `${result.scenario}-heap-${result.runId}`,
-      json: result,
-      html: renderHeapHtml(result),
-      md: () => heapMarkdown(result),
-    },
-    options,
-    (terminal) => renderHeapTerminal(result, terminal),
-  );
+  const stem = `${result.scenario}-heap-${result.runId}`;
+  await writeDocument({ stem, json: result, document: heapDocument(result) }, options);
 }
 
 function resultOf(

@@ -10,9 +10,7 @@ import { isProven, type ProvenRuntime, type ProveResult } from './result.ts';
 import { runProve, type ProveListener } from './run-prove.ts';
 import { majorOfVersion, nodeInUse } from './runtime-version.ts';
 import { Progress } from '../report/progress.ts';
-import { proveMarkdown } from './prove-markdown.ts';
-import { renderProveHtml } from './prove-page.ts';
-import { renderProveTerminal } from './prove-terminal.ts';
+import { proveDocument } from './prove-document.ts';
 import { readMachine } from '../system/machine.ts';
 import type { Runtime } from '../runtimes/cache.ts';
 import { obtainRuntime } from '../runtimes/obtain.ts';
@@ -20,7 +18,7 @@ import { parseRuntime } from '../runtimes/spec.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseNames, parseSeed } from '../command/options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { invocation } from '../secrets.ts';
 
 interface ProveOptions extends ReportOptions {
@@ -97,15 +95,8 @@ async function run(
       precision: { ...precision, resamples, leastGain: minGain },
       rules: proven,
     };
-    const reports = {
-      stem: `prove-${result.runId}`,
-      json: result,
-      html: renderProveHtml(result),
-      md: () => proveMarkdown(result),
-    };
-    await writeFiles(reports, options, (terminal) =>
-      renderProveTerminal(result, { ...terminal, evidence: evidence ?? 'beside each proof' }),
-    );
+    const document = proveDocument(result, evidence ?? 'beside each proof');
+    await writeDocument({ stem: `prove-${result.runId}`, json: result, document }, options);
   } finally {
     progress.end();
   }

@@ -32,29 +32,6 @@ export function right(text: string, width: number): string {
   return ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 }
 
-export interface Column {
-  /** Wider cells are not truncated. */
-  readonly width: number;
-  /** @default 'left' */
-  readonly align?: 'left' | 'right';
-  /** Number of spaces before the column. @default 2 */
-  readonly gap?: number;
-}
-
-/** Returns a function that formats named cells as a table line. Columns keep the order in which they are given. */
-export function lineOf<Name extends string>(
-  columns: Readonly<Record<Name, Column>>,
-): (cells: Readonly<Record<Name, string>>) => string {
-  const ordered = Object.entries<Column>(columns) as [Name, Column][];
-  return (cells) =>
-    ordered
-      .map(([name, { width, align = 'left', gap = 2 }]) => {
-        const cell = align === 'left' ? left(cells[name], width) : right(cells[name], width);
-        return ' '.repeat(gap) + cell;
-      })
-      .join('');
-}
-
 /** Truncates at the end, marked with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
@@ -98,6 +75,7 @@ export function widest(texts: readonly string[]): number {
 
 /** Puts two texts at the two ends of a line; the second goes below if they do not fit. */
 export function ends(start: string, end: string, width: number): string[] {
+  if (end === '') return wrap(start, width);
   const gap = width - widthOf(start) - widthOf(end);
   if (gap >= 2) return [start + ' '.repeat(gap) + end];
   return [start, end].flatMap((text) => (widthOf(text) <= width ? [text] : wrap(text, width)));

@@ -4,6 +4,8 @@ import { dateOf } from './words.ts';
 
 export interface CommandFacts extends RunFacts {
   title: string;
+  /** Why no figure may be believed; before anything else. */
+  alarm?: Markup | undefined;
   warnings: readonly string[];
 }
 
@@ -12,16 +14,16 @@ export interface CommandFacts extends RunFacts {
  * @param resolution Smallest detectable difference, if that was measured.
  */
 export function commandHeader(
-  { redlineVersion, startedAt, runId, title, invocation, warnings }: CommandFacts,
+  { redlineVersion, startedAt, runId, title, invocation, alarm, warnings }: CommandFacts,
   findings: readonly Finding[],
-  entries: readonly [name: string, value: string][],
+  entries: readonly (readonly [name: string, value: string])[],
   resolution?: string,
 ): Markup {
   const lead =
     resolution === undefined ? undefined : markup`<p class="lead resolves">${resolution}</p>`;
   return markup`<div class="top"><p class="brand">redline <span>${redlineVersion} · ${dateOf(startedAt)} · run ${runId}</span></p><button type="button" id="theme" hidden>Theme: auto</button></div>
 <h1>${title}</h1><p class="cmd"><code>${invocation}</code></p>
-${lead}${warningList(warnings)}${findingList(findings)}${entries.length > 0 && factList(entries)}`;
+${lead}${alarm && markup`<p class="void" role="alert">${alarm}</p>`}${warningList(warnings)}${findingList(findings)}${entries.length > 0 && factList(entries)}`;
 }
 
 /** One word in the margin, and a sentence. */
@@ -41,6 +43,6 @@ function warningList(warnings: readonly string[]): Markup | undefined {
 }
 
 /** Lists the machine and the load, which the figures depend on. */
-export function factList(entries: readonly [name: string, value: string][]): Markup {
+export function factList(entries: readonly (readonly [name: string, value: string])[]): Markup {
   return markup`<dl class="facts">${entries.map(([name, value]) => markup`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }

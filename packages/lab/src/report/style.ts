@@ -1,5 +1,8 @@
 import { ADAPTIVE_COLOURS, MONO, SANS } from './tokens.ts';
 
+/** Max width at which the rows of a wide table stack. */
+const STACK = '@media screen and (max-width:1100px)';
+
 /** Styles that all pages share: type, header, facts, tables, plots, tooltip, print. Sections bring their own rules. */
 export const pageStyle: string = `:root{color-scheme:light dark;${ADAPTIVE_COLOURS};
 --sans:${SANS};--mono:${MONO};
@@ -38,7 +41,7 @@ nav{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3)}
 .t .n{text-align:right;white-space:nowrap}
 small{display:block;font-size:var(--f0);font-weight:400;color:var(--ink2);line-height:1.3}
 td small{white-space:nowrap}.t tr:not(.beside):has(+.beside){border-bottom-color:var(--mark)}
-.unit{display:none}.skipped{color:var(--ink2);overflow-wrap:anywhere}
+.skipped{color:var(--ink2);overflow-wrap:anywhere}
 svg{display:block;width:100%;overflow:visible}
 svg text{font:var(--f0) var(--sans);fill:var(--ink2)}
 .tk{stroke:var(--mark)}
@@ -61,19 +64,19 @@ td:not(.n):has(>.v)>small{padding-left:15px}
 @media screen and (max-width:480px){.find li{grid-template-columns:96px minmax(0,1fr)}}
 @media print{.t{--pad:5px}:root,:root[data-theme]{color-scheme:light;--f0:10.5px;--f1:11px}body{max-width:none;padding:0}button,nav,#tip{display:none!important}section{margin-top:var(--s4)}tr,li,.facts{break-inside:avoid}h2,h3,.lead{break-after:avoid}*{print-color-adjust:exact;-webkit-print-color-adjust:exact}@page{size:A4 landscape;margin:12mm}}
 @media(forced-colors:active){.m rect{forced-color-adjust:none}}
-`;
-
-/** Max width at which the rows of a wide table stack. */
-export const STACK: string = '@media screen and (max-width:1100px)';
-
-/** Rules that all stacked tables share; the section places the cells. */
-export const stackedTable = (id: string): string =>
-  `#${id} :is(table,thead,tbody){display:block}#${id} .unit{display:inline}#${id} colgroup{display:none}
-#${id} tr{display:grid;grid-template-columns:repeat(12,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}
-#${id} :is(th,td){padding:0!important;text-align:left;min-width:0}#${id} :is(.name,.skipped){grid-column:1/-1}
-#${id} tbody .name small{display:inline;margin-left:var(--s2)}
-#${id} .n{white-space:normal}#${id} td small{display:inline-block;padding-left:6px}#${id} .pad{display:none}
-#${id} .plot .m{position:static;width:100%;height:32px}#${id} .m>*{transform:translateY(16px)}
-#${id} .v:is(.base,.withheld)::before{content:none}
-#${id} thead tr{border-bottom:1px solid var(--mark);padding:0}#${id} thead th{border:0;padding:0}#${id} thead th:not(.plot){display:none}
+.fg-key{display:flex;flex-wrap:wrap;gap:var(--s1) var(--s3);margin:var(--s3) 0 var(--s2);font-size:var(--f0)}
+.fg-key b{display:inline-block;width:18px;height:18px;line-height:18px;text-align:center;font-family:var(--mono);margin-right:6px}
+.ti b,i.ti{background:var(--t-i);color:var(--on-light)}.ts b,i.ts{background:var(--t-s);color:var(--on-light)}.tm b,i.tm{background:var(--t-m);color:var(--on-light)}.tt b,i.tt{background:var(--t-t);color:var(--on-dark)}.t0 b,i.t0{background:var(--t-0)}
+.tiers .ri{fill:var(--t-i)}.tiers .rs{fill:var(--t-s)}.tiers .rm{fill:var(--t-m)}.tiers .rt{fill:var(--t-t)}.tiers .r0{fill:var(--t-0)}.tiers .tick{fill:var(--ink)}.tiers .began{fill:var(--ink2)}mark{background:var(--t-s);color:var(--on-light)}
+.s .m>.band{transform:none;y:0;height:100%;fill:var(--band)}.m>.joint{stroke:var(--bar);stroke-width:1;marker:none}.s .stage{border-bottom-color:transparent!important}.s .whole>*{border-top:1px solid var(--mark)}
+.note{margin:var(--s2) 0 0}.s .words,.s .name{overflow-wrap:anywhere}.s .line{font-family:var(--mono)}
+.items{margin:var(--s2) 0 0;padding-left:var(--s4)}.items>li{margin-bottom:var(--s3)}.items h3{overflow-wrap:anywhere}.items h3 code{font-weight:600}.items h3 span{font-weight:400;color:var(--ink2)}.items h3 span:not(:empty)::before{content:"· "}
+.items p{margin:2px 0;color:var(--ink2);max-width:118ch}.items pre{margin:var(--s1) 0;padding:var(--s1) var(--s2);background:var(--soft);white-space:pre-wrap;overflow-wrap:anywhere}
+${STACK}{.s,.s :is(thead,tbody){display:block}.s colgroup,.s thead:not(:has(.plot)){display:none}
+.s thead tr,.s tbody tr{display:grid;grid-template-columns:repeat(3,minmax(0,1fr));column-gap:var(--s2);height:auto;padding:6px 0}
+.s :is(th,td,.n){padding:0!important;text-align:left;min-width:0;overflow-wrap:anywhere}.s :is(.name,.plot,.skipped,.words:has(code)){grid-column:1/-1}
+.s thead tr{border-bottom:1px solid var(--mark);padding:0!important}.s thead th{border:0;padding:0}.s thead th:not(.plot){display:none}
+.s .plot .m{position:static;width:100%;height:32px}.s .m>*{transform:translateY(16px)}
+.s :is(.n,td small){white-space:normal}.s td small{display:inline-block;padding-left:6px}.s .pad{display:none}
+.s td[data-l]::before{content:attr(data-l) " ";color:var(--ink2)}.s td:empty,.s .joint{display:none}}
 `;

@@ -33,3 +33,21 @@ export function axisLine(axis: Axis, width: number): string {
   }
   return cells.join('');
 }
+
+/** Draws a bar that starts on a whole cell and ends in eighths; an estimate without a proven size keeps a mark at its place. */
+export function barLine(
+  axis: Axis,
+  from: number,
+  { value, reading }: Estimate,
+  width: number,
+  { barSteps, marks, hollow }: Glyphs,
+): string {
+  const cell = Math.round(axis.at(Math.min(from, value)) * width);
+  const start = ' '.repeat(Math.min(width - 1, Math.max(0, cell)));
+  if (reading === 'same') return start + marks.same;
+  if (reading === 'unresolved' || value <= from) return start + hollow;
+  const eighths = barSteps.length;
+  const steps = Math.max(1, Math.round((axis.at(value) - axis.at(from)) * width * eighths));
+  const part = steps % eighths;
+  return start + barSteps.at(-1)!.repeat(Math.floor(steps / eighths)) + (barSteps[part - 1] ?? '');
+}

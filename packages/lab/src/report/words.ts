@@ -1,5 +1,5 @@
-import type { Interval } from '../figures.ts';
-import { about, type ColumnText, fixed, percent, range } from './format.ts';
+import type { Interval, MachineFacts } from '../figures.ts';
+import { about, type ColumnText, fixed, percent, plural, range } from './format.ts';
 import { markup, type Markup } from './markup.ts';
 import { type Estimate, type Reading, WORDS } from './reading.ts';
 
@@ -49,6 +49,21 @@ export function dateOf(startedAt: string): string {
 
 export function noiseText(noise: { cpu: number; rps: number }): string {
   return `±\u00a0${percent(noise.rps)} rps, ±\u00a0${percent(noise.cpu)} CPU`;
+}
+
+export function processorText({ cpuModel, cores }: MachineFacts): string {
+  return `${cpuModel}, ${plural(cores, 'core')}`;
+}
+
+/** Lists the machine that the figures depend on. A fact that is not visible is marked as such. */
+export function machineFacts(machine: MachineFacts): [name: string, value: string][] {
+  const { memoryGiB, virtualisation, steal, kernel, governor, pinning } = machine;
+  return [
+    ['Machine', `${processorText(machine)}, ${fixed(memoryGiB)} GiB`],
+    ['Virtualisation, steal', `${virtualisation}; ${stealText(steal)}`],
+    ['Kernel, governor', `${kernel}; governor ${governor}`],
+    ['Pinning', pinning],
+  ];
 }
 
 export function stealText(steal: number | undefined): string {

@@ -2,9 +2,8 @@ import { type Command, Option } from 'commander';
 import { randomBytes } from 'node:crypto';
 import { checkDatabase, explainCalls } from '../calls-out/explain/explain-calls.ts';
 import { Progress } from '../report/progress.ts';
-import { stairsMarkdown } from './report/stairs-markdown.ts';
-import { renderStairsHtml } from './report/stairs-html.ts';
-import { renderStairsTerminal } from './report/stairs-terminal.ts';
+import { renderMarkdown } from '../document/markdown.ts';
+import { stairsDocument } from './report/stairs-document.ts';
 import { checkBudget, readBudget, writeBudget } from './budget.ts';
 import type { StairsListener, StairsPlan } from './plan.ts';
 import { runStairs } from './run-stairs.ts';
@@ -19,7 +18,7 @@ import {
   addReports,
   type ReportOptions,
   reportStream,
-  writeFiles,
+  writeDocument,
 } from '../command/write-files.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
 
@@ -122,19 +121,11 @@ async function run(
     if (changes.length > 0) result.whatIf = predict(result, changes);
     if (budget) result.budget = checkBudget(result, budget, options.budget!);
     const stem = `${result.scenario}-stairs-${result.runId}`;
-    await writeFiles(
-      {
-        stem,
-        json: result,
-        html: renderStairsHtml(result),
-        md: () => stairsMarkdown(result),
-      },
-      options,
-      (terminal) => renderStairsTerminal(result, terminal),
-    );
+    const document = stairsDocument(result);
+    await writeDocument({ stem, json: result, document }, options);
     if (options.writeBudget !== undefined) await writeBudget(options.writeBudget, result);
     if (result.budget && options.md === undefined) {
-      reportStream(options).write(`\n${stairsMarkdown(result)}`);
+      reportStream(options).write(`\n${renderMarkdown(document)}`);
     }
     if (result.budget?.failed) process.exitCode = 1;
   } finally {

@@ -7,7 +7,7 @@ import type { BenchResult } from '../bench/result.ts';
 import type { CommandContext } from '../command/context.ts';
 import { parseCount, parseSeconds, parseSeed } from '../command/options.ts';
 import { addTarget, collect } from '../command/target-options.ts';
-import { addReports, type ReportOptions, writeFiles } from '../command/write-files.ts';
+import { addReports, type ReportOptions, writeDocument } from '../command/write-files.ts';
 import { type CommandLine, parseCommand } from '../config/command-line.ts';
 import type { Plan } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
@@ -24,9 +24,7 @@ import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts'
 import { keepLines } from './keep.ts';
 import { type Prepared, prepare } from './prepare.ts';
 import { paceOf, timeLimitMsOf } from './pace.ts';
-import { tryMarkdown } from './report/try-markdown.ts';
-import { renderTryHtml } from './report/try-page.ts';
-import { renderTryTerminal } from './report/try-terminal.ts';
+import { tryDocument } from './report/try-document.ts';
 import type { TryResult } from './result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from './target.ts';
 import { verdictOf } from './verdict.ts';
@@ -99,16 +97,8 @@ async function run(
     const measured = { ...plan, setup: () => ({ env: setup.env ?? {} }) };
     const bench = await measure('bench', plan.title, [measured], { context, startedAt, notes });
     const result = resultOf(target, prepared, bench, requestsFrom ?? prepared.why ?? '');
-    await writeFiles(
-      {
-        stem: `${bench.scenario}-${bench.runId}`,
-        json: result,
-        html: renderTryHtml(result),
-        md: () => tryMarkdown(result),
-      },
-      options,
-      (terminal) => renderTryTerminal(result, terminal),
-    );
+    const stem = `${bench.scenario}-${bench.runId}`;
+    await writeDocument({ stem, json: result, document: tryDocument(result) }, options);
   } finally {
     await setup.stop?.();
   }

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { renderHtml } from '../../src/bench/report/html.ts';
-import { isMeasured } from '../../src/bench/result.ts';
+import { benchDocument } from '../../src/bench/report/bench-document.ts';
+import { isMeasured, type BenchResult } from '../../src/bench/result.ts';
+import { renderPageOf } from '../../src/document/page.ts';
 import { failedControl, fixture, longNames, manyRungs } from '../report/fixture.ts';
+
+function renderBench(result: BenchResult): string {
+  return renderPageOf(benchDocument(result));
+}
 
 const textOf = (html: string): string =>
   html
@@ -12,7 +17,7 @@ const textOf = (html: string): string =>
 
 describe('the HTML report', () => {
   it('opens with what changed, names what did not, and keeps a skipped rung in its place', () => {
-    const text = textOf(renderHtml(fixture()));
+    const text = textOf(renderBench(fixture()));
     assert.match(
       text,
       /changed Top rung against the base: redline response cache : 57\.8 µs less CPU per request \[57\.4, 58\.1\], at least 5\.42 × the requests/,
@@ -36,13 +41,13 @@ describe('the HTML report', () => {
   it('promises restarts that would settle something only where it names them', () => {
     for (const command of ['ladder', 'bench'] as const) {
       const result = fixture({ command });
-      assert.match(textOf(renderHtml(result)), /\(restarts that would settle it\): /);
+      assert.match(textOf(renderBench(result)), /\(restarts that would settle it\): /);
       for (const variant of result.variants) {
         if (!isMeasured(variant)) continue;
         delete variant.cpuRestartsToSettle;
         delete variant.step?.cpu.restartsToSettle;
       }
-      const text = textOf(renderHtml(result));
+      const text = textOf(renderBench(result));
       assert.match(
         text,
         /unresolved (Rungs not told apart from the one below|CPU against the base): /,
@@ -51,7 +56,7 @@ describe('the HTML report', () => {
   });
 
   it('withholds every verdict but the control’s when the control reads changed', () => {
-    const html = renderHtml(fixture({ control: failedControl }));
+    const html = renderBench(fixture({ control: failedControl }));
     const text = textOf(html);
     assert.ok(text.indexOf('The base differs from itself.') < text.indexOf('Machine'));
     const words = [...html.matchAll(/class="v (\w+)"/g)].map(([, word]) => word);
@@ -64,16 +69,16 @@ describe('the HTML report', () => {
       rpsRatio: { value: 0.96, low: 0.95, high: 0.97 },
       rpsVerdict: 'changed' as const,
     };
-    const text = textOf(renderHtml(fixture({ control })));
+    const text = textOf(renderBench(fixture({ control })));
     assert.match(text, /The verdicts on requests per second are withheld; those on CPU stand\./);
     assert.match(
       text,
-      /17 795 requests\/s withheld fastify 5, node 24: 54\.6 µs CPU per request, changed for the better/,
+      /17 795 withheld fastify 5, node 24: 54\.6 µs CPU per request, changed for the better/,
     );
   });
 
   it('says before the findings that there was no control', () => {
-    const text = textOf(renderHtml(fixture({ control: { skipped: 'its port was taken.' } })));
+    const text = textOf(renderBench(fixture({ control: { skipped: 'its port was taken.' } })));
     const warning = text.indexOf(
       'The A/A control was not measured (its port was taken): nothing here shows',
     );
@@ -81,7 +86,7 @@ describe('the HTML report', () => {
   });
 
   it('escapes what it did not write itself', () => {
-    const html = renderHtml(
+    const html = renderBench(
       fixture({ rungs: longNames, title: '</title><script>alert(1)</script>' }),
     );
     assert.doesNotMatch(html, /<script>alert|<img/);
@@ -89,26 +94,26 @@ describe('the HTML report', () => {
   });
 
   it('stays under 80 KB with ten variants and leaves the slices out', () => {
-    const html = renderHtml(fixture());
+    const html = renderBench(fixture());
     assert.ok(Buffer.byteLength(html) < 80_000, `${Buffer.byteLength(html)} bytes`);
     assert.doesNotMatch(html, /1460751|1 460 751/);
   });
 
   it('has no steps outside ladders and no main thread column without figures for it', () => {
-    const html = renderHtml(fixture({ command: 'bench', mainThread: false }));
+    const html = renderBench(fixture({ command: 'bench', mainThread: false }));
     assert.doesNotMatch(html, /id="steps"|main thread<|class="n main"/);
     assert.match(html, /<h2 id="ladder-heading">Variants<\/h2>/);
   });
 
   it('names the largest findings of a long ladder and counts the rest', () => {
     assert.match(
-      textOf(renderHtml(fixture({ rungs: manyRungs(40) }))),
+      textOf(renderBench(fixture({ rungs: manyRungs(40) }))),
       /and \d+ more, in the table/,
     );
   });
 
   it('compares what stands beside a ladder with the rung before it, and never calls it the top', () => {
-    const text = textOf(renderHtml(fixture()));
+    const text = textOf(renderBench(fixture()));
     assert.match(text, /10 rungs and 1 beside the ladder/);
     assert.match(
       text,
@@ -125,14 +130,14 @@ describe('the HTML report', () => {
         variant.latencyMs.p99High = variant.latencyMs.p99;
       }
     }
-    const html = renderHtml(result);
+    const html = renderBench(result);
     assert.doesNotMatch(html, /<i class="v/);
     assert.match(html, /<small>no interval<\/small>/);
   });
 
   it('works when everything but the base was skipped', () => {
     const rungs = [{ name: 'base' }, { name: 'other', skipped: 'it did not start' }];
-    const text = textOf(renderHtml(fixture({ rungs, control: { skipped: 'it did not start' } })));
+    const text = textOf(renderBench(fixture({ rungs, control: { skipped: 'it did not start' } })));
     assert.match(text, /other skipped: it did not start/);
   });
 
@@ -142,7 +147,7 @@ describe('the HTML report', () => {
       { name: 'other', cpu: 1.2 },
     ];
     assert.match(
-      textOf(renderHtml(fixture({ rungs, command: 'bench' }))),
+      textOf(renderBench(fixture({ rungs, command: 'bench' }))),
       /base skipped: it did not start/,
     );
   });

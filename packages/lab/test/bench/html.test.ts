@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { renderHtml } from '../../src/bench/report/html.ts';
+import { benchDocument } from '../../src/bench/report/bench-document.ts';
 import type { BenchResult } from '../../src/bench/result.ts';
+import { renderPageOf } from '../../src/document/page.ts';
 import { launch, skip } from '../report/chromium.ts';
 import { extremeRungs, failedControl, fixture, longNames, manyRungs } from '../report/fixture.ts';
+
+function renderBench(result: BenchResult): string {
+  return renderPageOf(benchDocument(result));
+}
 
 const ADDRESS = 'http://report.invalid/';
 
@@ -46,7 +51,7 @@ describe('the HTML report in a browser', { skip }, () => {
   ): Promise<Opened> {
     const page = await browser.newPage({ viewport: { width, height: 900 }, colorScheme });
     const complaints: string[] = [];
-    const body = renderHtml(result);
+    const body = renderBench(result);
     page.on('console', (message) => complaints.push(`${message.type()}: ${message.text()}`));
     page.on('pageerror', (error) => complaints.push(String(error)));
     await page.route('**/*', async (route) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { savedMicros, stepsOf } from '../../src/bench/report/rows.ts';
-import { renderTerminal } from '../../src/bench/report/terminal.ts';
+import { benchDocument } from '../../src/bench/report/bench-document.ts';
+import { renderTerminal } from '../../src/document/terminal.ts';
 import { summarise } from '../../src/bench/summarise.ts';
 import type { Observations } from '../../src/bench/observations.ts';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
@@ -108,7 +109,7 @@ test('a ladder of two programs on several runtimes pairs each with itself on the
     ['old on 2', 'old on 1', 2, 80],
     ['new on 2', 'old on 2', 4, 40],
   ]);
-  const text = renderTerminal(result, { colour: false, unicode: true, width: 100 });
+  const text = renderTerminal(benchDocument(result), { colour: false, unicode: true, width: 100 });
   assert.match(text, /over the one named/);
   assert.match(text, /old on 2 over old on 1/);
   assert.doesNotMatch(text, /over the rung below/);

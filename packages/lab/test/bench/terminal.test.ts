@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import { renderTerminal } from '../../src/bench/report/terminal.ts';
+import { benchDocument } from '../../src/bench/report/bench-document.ts';
+import { renderTerminal as renderDocument } from '../../src/document/terminal.ts';
+import type { TerminalOptions } from '../../src/report/terminal-options.ts';
 import type { BenchResult } from '../../src/bench/result.ts';
 import { extremeRungs, failedControl, fixture, longNames, manyRungs } from '../report/fixture.ts';
+
+function renderTerminal(result: BenchResult, options: TerminalOptions): string {
+  return renderDocument(benchDocument(result), options);
+}
 
 const files = { html: 'redline-out/ladder-7f3a9c.html', json: 'redline-out/ladder-7f3a9c.json' };
 const scenes: Record<string, BenchResult> = {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { renderDeoptsHtml } from '../../src/deopts/deopts-html.ts';
-import { renderDeoptsTerminal } from '../../src/deopts/deopts-terminal.ts';
 import { analyse } from '../../src/deopts/analyse.ts';
+import { deoptsDocument } from '../../src/deopts/deopts-document.ts';
 import type { DeoptsResult } from '../../src/deopts/result.ts';
+import { renderPageOf } from '../../src/document/page.ts';
+import { renderTerminal } from '../../src/document/terminal.ts';
 import { SourceMaps } from '../../src/profile/source-maps.ts';
 import { parseLogLine } from '../../src/profile/v8-log.ts';
 
@@ -54,7 +55,7 @@ describe('functions that are shown', () => {
     const [first, second, third, fourth] = result.functions;
     assert.deepEqual([first!.name, second!.name, third!.name], ['render', 'rank', 'pad']);
     assert.equal(fourth!.name, 'ofNode29');
-    const text = renderDeoptsTerminal(result, { unicode: true, colour: false, all: false });
+    const text = renderTerminal(deoptsDocument(result, false), { unicode: true, colour: false });
     for (const { name } of own) assert.match(text, new RegExp(`^${name} `, 'm'));
     assert.ok(text.indexOf('pad.js') < text.indexOf('ofNode29'));
     assert.equal(text.match(/^ofNode/gm)!.length, 10);
@@ -62,10 +63,10 @@ describe('functions that are shown', () => {
   });
 
   test('all are shown when asked for, on paper too', () => {
-    const text = renderDeoptsTerminal(result, { unicode: true, colour: false, all: true });
+    const text = renderTerminal(deoptsDocument(result, true), { unicode: true, colour: false });
     assert.equal(text.match(/^ofNode/gm)!.length, 30);
     assert.doesNotMatch(text, /Not shown/);
-    assert.match(renderDeoptsHtml(result, true), /ofNode0</);
-    assert.doesNotMatch(renderDeoptsHtml(result, false), /ofNode0</);
+    assert.match(renderPageOf(deoptsDocument(result, true)), /ofNode0</);
+    assert.doesNotMatch(renderPageOf(deoptsDocument(result, false)), /ofNode0</);
   });
 });

@@ -1,37 +1,22 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { topMarkdown } from '../../src/access-log/top-markdown.ts';
-import { renderTopHtml, renderTopTerminal } from '../../src/access-log/top-report.ts';
-import { deoptsMarkdown } from '../../src/deopts/deopts-markdown.ts';
-import { renderDeoptsHtml } from '../../src/deopts/deopts-html.ts';
-import { renderDeoptsTerminal } from '../../src/deopts/deopts-terminal.ts';
-import { renderChangeHtml, renderChangeTerminal } from '../../src/flame/change-report.ts';
-import { renderFlameHtml } from '../../src/flame/flame-html.ts';
-import { changeMarkdown, flameMarkdown } from '../../src/flame/flame-markdown.ts';
-import { renderFlameTerminal } from '../../src/flame/flame-terminal.ts';
-import { heapMarkdown } from '../../src/heap/report/heap-markdown.ts';
-import { renderHeapHtml } from '../../src/heap/report/heap-page.ts';
-import { renderHeapTerminal } from '../../src/heap/report/heap-terminal.ts';
+import { topDocument } from '../../src/access-log/top-document.ts';
+import { deoptsDocument } from '../../src/deopts/deopts-document.ts';
+import { changeDocument } from '../../src/flame/change-document.ts';
+import { flameDocument } from '../../src/flame/flame-document.ts';
+import { heapDocument } from '../../src/heap/heap-document.ts';
+import { adviseDocument } from '../../src/advise/advise-document.ts';
 import type { AdviseResult } from '../../src/advise/result.ts';
-import { adviseMarkdown } from '../../src/advise/advise-markdown.ts';
-import { renderAdviseHtml } from '../../src/advise/advise-page.ts';
-import { renderAdviseTerminal } from '../../src/advise/advise-terminal.ts';
-import { doctorMarkdown } from '../../src/doctor/report/doctor-markdown.ts';
-import { renderDoctorHtml } from '../../src/doctor/report/doctor-page.ts';
-import { renderDoctorTerminal } from '../../src/doctor/report/doctor-terminal.ts';
-import { benchMarkdown } from '../../src/bench/report/bench-markdown.ts';
-import { renderHtml } from '../../src/bench/report/html.ts';
-import { tryMarkdown } from '../../src/try/report/try-markdown.ts';
-import { renderTryHtml } from '../../src/try/report/try-page.ts';
-import { renderTryTerminal } from '../../src/try/report/try-terminal.ts';
-import { proveMarkdown } from '../../src/prove/prove-markdown.ts';
-import { renderProveHtml } from '../../src/prove/prove-page.ts';
-import { renderProveTerminal } from '../../src/prove/prove-terminal.ts';
-import { renderStairsHtml } from '../../src/stairs/report/stairs-html.ts';
-import { stairsMarkdown } from '../../src/stairs/report/stairs-markdown.ts';
-import { renderStairsTerminal } from '../../src/stairs/report/stairs-terminal.ts';
-import { renderTerminal } from '../../src/bench/report/terminal.ts';
+import { doctorDocument } from '../../src/doctor/report/doctor-document.ts';
+import { benchDocument } from '../../src/bench/report/bench-document.ts';
+import { tryDocument } from '../../src/try/report/try-document.ts';
+import type { Document } from '../../src/document/document.ts';
+import { renderMarkdown } from '../../src/document/markdown.ts';
+import { renderPageOf } from '../../src/document/page.ts';
+import { renderTerminal } from '../../src/document/terminal.ts';
+import { proveDocument } from '../../src/prove/prove-document.ts';
+import { stairsDocument } from '../../src/stairs/report/stairs-document.ts';
 import type { TerminalOptions } from '../../src/report/terminal-options.ts';
 import { checkBudget } from '../../src/stairs/budget.ts';
 import { predict } from '../../src/stairs/what-if.ts';
@@ -62,47 +47,33 @@ interface Scene {
 }
 
 function measured(...given: Parameters<typeof fixture>): Scene {
-  const result = fixture(...given);
-  return {
-    terminal: (options) => renderTerminal(result, options),
-    markdown: benchMarkdown(result),
-    html: renderHtml(result),
-  };
+  return shown(benchDocument(fixture(...given)));
 }
 
 function taken(result: ReturnType<typeof stairsFixture>): Scene {
-  const whole = {
-    ...result,
-    whatIf: predict(result, [{ stage: 'verifyToken', to: '0' }]),
-    budget: checkBudget(
-      result,
-      { schema: 1, unit: 'µs', stages: { verifyToken: 2, gone: 3 } },
-      'stairs.budget.json',
-    ),
-  };
-  return {
-    terminal: (options) => renderStairsTerminal(whole, options),
-    markdown: stairsMarkdown(whole),
-    html: renderStairsHtml(whole),
-  };
+  return shown(
+    stairsDocument({
+      ...result,
+      whatIf: predict(result, [{ stage: 'verifyToken', to: '0' }]),
+      budget: checkBudget(
+        result,
+        { schema: 1, unit: 'µs', stages: { verifyToken: 2, gone: 3 } },
+        'stairs.budget.json',
+      ),
+    }),
+  );
 }
 
-function triedScene(gains: Parameters<typeof tried>[0]): Scene {
-  const result = tried(gains);
+function shown(document: Document): Scene {
   return {
-    terminal: (options) => renderTryTerminal(result, options),
-    markdown: tryMarkdown(result),
-    html: renderTryHtml(result),
+    terminal: (options) => renderTerminal(document, options),
+    markdown: renderMarkdown(document),
+    html: renderPageOf(document),
   };
 }
 
 function advice(result: AdviseResult): Scene {
-  return {
-    terminal: (options) => renderAdviseTerminal(result, options),
-    markdown: adviseMarkdown(result),
-    minRows: result.advice.length,
-    html: renderAdviseHtml(result),
-  };
+  return { ...shown(adviseDocument(result)), minRows: result.advice.length };
 }
 
 const scenes: Record<string, Scene> = {
@@ -112,60 +83,20 @@ const scenes: Record<string, Scene> = {
   'a ladder of extremes': measured({ rungs: extremeRungs }),
   stairs: taken(stairsFixture()),
   'stairs that wait': taken(waitingStairs()),
-  flame: {
-    terminal: (options) => renderFlameTerminal(flamed(), { ...options, profile: 'a.cpuprofile' }),
-    markdown: flameMarkdown(flamed()),
-    html: renderFlameHtml(flamed()),
-  },
-  'flame --diff': {
-    terminal: (options) => renderChangeTerminal(diffed, options),
-    markdown: changeMarkdown(diffed),
-    html: renderChangeHtml(diffed),
-  },
-  deopts: {
-    terminal: (options) => renderDeoptsTerminal(deopts, { ...options, all: false }),
-    markdown: deoptsMarkdown(deopts, false),
-    html: renderDeoptsHtml(deopts, false),
-  },
-  heap: {
-    terminal: (options) => renderHeapTerminal(leaking, options),
-    markdown: heapMarkdown(leaking),
-    html: renderHeapHtml(leaking),
-  },
-  'heap that does not grow': {
-    terminal: (options) => renderHeapTerminal(steady, options),
-    markdown: heapMarkdown(steady),
-    html: renderHeapHtml(steady),
-  },
-  top: {
-    terminal: (options) => renderTopTerminal(topped, { ...options, rows: 15 }),
-    markdown: topMarkdown(topped),
-    html: renderTopHtml(topped),
-  },
-  replay: {
-    terminal: (options) => renderTopTerminal(replayed, { ...options, rows: 15 }),
-    markdown: topMarkdown(replayed),
-    html: renderTopHtml(replayed),
-  },
-  try: triedScene({}),
-  'try that gains nothing': triedScene({ cpu: 1.01, rps: 1.005 }),
-  doctor: {
-    terminal: (options) => renderDoctorTerminal(examined, options),
-    markdown: doctorMarkdown(examined),
-    html: renderDoctorHtml(examined),
-  },
-  'doctor with a ladder': {
-    terminal: (options) => renderDoctorTerminal(climbed, options),
-    markdown: doctorMarkdown(climbed),
-    html: renderDoctorHtml(climbed),
-  },
+  flame: shown({ ...flameDocument(flamed()), files: { profile: 'a.cpuprofile' } }),
+  'flame --diff': shown(changeDocument(diffed)),
+  deopts: shown(deoptsDocument(deopts, false)),
+  heap: shown(heapDocument(leaking)),
+  'heap that does not grow': shown(heapDocument(steady)),
+  top: shown(topDocument(topped, 15)),
+  replay: shown(topDocument(replayed, 15)),
+  try: shown(tryDocument(tried({}))),
+  'try that gains nothing': shown(tryDocument(tried({ cpu: 1.01, rps: 1.005 }))),
+  doctor: shown(doctorDocument(examined)),
+  'doctor with a ladder': shown(doctorDocument(climbed)),
   advise: advice(advised),
   'advise without advice': advice({ ...advised, advice: [], leftOut: [], unread: [] }),
-  prove: {
-    terminal: (options) => renderProveTerminal(proved, { ...options, evidence: 'evidence' }),
-    markdown: proveMarkdown(proved),
-    html: renderProveHtml(proved),
-  },
+  prove: shown(proveDocument(proved, 'evidence')),
 };
 
 describe('the terminal report', () => {

@@ -7,7 +7,7 @@ import type { TryResult } from '../../src/try/result.ts';
 import { verdictOf } from '../../src/try/verdict.ts';
 import { fixture } from './fixture.ts';
 import { compareProfiles } from '../../src/flame/change.ts';
-import type { FlameDiff } from '../../src/flame/change-report.ts';
+import type { FlameDiff } from '../../src/flame/change-document.ts';
 import type { FlameFunction, FlameNode, FlameResult } from '../../src/flame/result.ts';
 import type { ProveResult } from '../../src/prove/result.ts';
 import type { StairsResult } from '../../src/stairs/result.ts';

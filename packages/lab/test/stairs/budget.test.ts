@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { stairsMarkdown } from '../../src/stairs/report/stairs-markdown.ts';
+import { renderMarkdown } from '../../src/document/markdown.ts';
+import { stairsDocument } from '../../src/stairs/report/stairs-document.ts';
 import { type Budget, checkBudget, readBudget, writeBudget } from '../../src/stairs/budget.ts';
 import { stairsFixture } from './fixture.ts';
 
@@ -78,11 +79,11 @@ describe('a budget of stages', () => {
   test('prints a table for the pull request', () => {
     const result = stairsFixture();
     result.budget = checkBudget(result, budget({ verifyToken: 5, gone: 2 }), 'b.json');
-    const table = stairsMarkdown(result);
+    const table = renderMarkdown(stairsDocument(result));
     assert.match(table, /\*\*A stage is over its budget\.\*\*/);
     assert.match(
       table,
-      /\| `verifyToken` \| 6\.0 \| \[5\.7, 6\.3\] \| 10 % \| \*\*changed\*\* \| 0\.6 \| 5\.0 \| 6\.00 \/ 5\.00 \| \*\*over\*\* \| `src\/verifyToken\.js:12` \|/,
+      /\| `verifyToken` \| 6\.0 \[5\.7, 6\.3\] \| 10 \| 0\.6 \| 5\.0 \| \*\*changed\*\* \| 6\.00 \/ 5\.00 \| \*\*over\*\* \| `src\/verifyToken\.js:12` \|/,
     );
     assert.match(table, /`gone`.*\*\*never reached\*\*/);
     const columns = table

@@ -1,14 +1,25 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
-import { renderStairsHtml } from '../../src/stairs/report/stairs-html.ts';
-import { renderStairsTerminal } from '../../src/stairs/report/stairs-terminal.ts';
+import { renderPageOf } from '../../src/document/page.ts';
+import { renderTerminal } from '../../src/document/terminal.ts';
+import type { TerminalOptions } from '../../src/report/terminal-options.ts';
 import { checkBudget } from '../../src/stairs/budget.ts';
+import { stairsDocument } from '../../src/stairs/report/stairs-document.ts';
+import type { StairsResult } from '../../src/stairs/result.ts';
 import { predict } from '../../src/stairs/what-if.ts';
 import { launch, skip } from '../report/chromium.ts';
 import { stairsFixture } from './fixture.ts';
 
 const plain = { colour: false, unicode: true, files: { html: 'a.html', json: 'a.json' } };
+
+function renderStairsTerminal(result: StairsResult, options: TerminalOptions): string {
+  return renderTerminal(stairsDocument(result), options);
+}
+
+function renderStairsHtml(result: StairsResult): string {
+  return renderPageOf(stairsDocument(result));
+}
 
 function everything(): ReturnType<typeof stairsFixture> {
   const result = stairsFixture({ warnings: ['Something was noticed.'] });
@@ -122,10 +133,10 @@ describe('the stairs in a browser', { skip }, () => {
       assert.equal(await page.locator('#stairs tr.stage').count(), 5);
       assert.equal(await page.locator('#stairs svg.m').count(), 6);
       assert.match(
-        await page.locator('#stairs tr.stage').last().locator('.kb').innerText(),
+        await page.locator('#stairs tr.stage').last().locator('[data-l="kB"]').innerText(),
         /^1.021/,
       );
-      assert.equal(await page.locator('#stairs td.gc').count(), 6);
+      assert.equal(await page.locator('#stairs [data-l="gc %"]').count(), 6);
       const overflow = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
       );

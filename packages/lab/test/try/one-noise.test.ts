@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tryMarkdown } from '../../src/try/report/try-markdown.ts';
-import { renderTryHtml } from '../../src/try/report/try-page.ts';
-import { renderTryTerminal } from '../../src/try/report/try-terminal.ts';
+import { renderMarkdown } from '../../src/document/markdown.ts';
+import { renderPageOf } from '../../src/document/page.ts';
+import { renderTryTerminal, tryDocument } from '../../src/try/report/try-document.ts';
 import { tried } from '../report/scenes.ts';
 
 test('a report of try has one figure for the noise of the machine, the one that decides the verdicts', () => {
@@ -16,8 +16,8 @@ test('a report of try has one figure for the noise of the machine, the one that 
   });
   for (const report of [
     renderTryTerminal(result, { colour: false, unicode: true }),
-    renderTryHtml(result),
-    tryMarkdown(result),
+    renderPageOf(tryDocument(result)),
+    renderMarkdown(tryDocument(result)),
   ]) {
     const text = report.replaceAll(/<style>[^]*?<\/style>|<script>[^]*?<\/script>/g, '');
     const figures = new Set(

@@ -1,39 +1,32 @@
+import { type Finding, present } from '../../document/document.ts';
+import { say, strong, type Text, verdict } from '../../document/text.ts';
 import { type BenchResult, isMeasured } from '../result.ts';
 import type { Interval } from '../../figures.ts';
 import { type Figures, p99Of } from './figures.ts';
 import { fixed, percent, range } from '../../report/format.ts';
-import { join, markup, type Markup } from '../../report/markup.ts';
 import type { Reading } from '../../report/reading.ts';
-import { trustOf } from './trust.ts';
 import { baseOf, type MeasuredRow, savedMicros, type StepRow } from './rows.ts';
-import { marginOf } from './words.ts';
-import { restartsHint, savedWords, spanWords, verdictWord } from '../../report/words.ts';
+import { marginOf, trustOf } from './words.ts';
+import { restartsHint, savedWords, spanWords } from '../../report/words.ts';
 
 /** Max entries named on page one, to keep it readable; the table lists all. */
 const MAX_NAMED = 8;
 const NOTEWORTHY_MEMORY = 0.1;
 
-/** Renders the main findings: changed and unresolved variants, and in one line those that stayed the same. */
-export function findings(result: BenchResult, figures: Figures): Markup {
-  const trusted = trustOf(result).cpu;
+/** Returns the main findings: changed and unresolved variants, and in one line those that stayed the same. */
+export function findings(result: BenchResult, figures: Figures): Finding[] {
   const about = result.command === 'ladder' ? ladderFindings : benchFindings;
-  const items = trusted ? about(result, figures) : [];
   const skipped = result.variants.filter((variant) => !isMeasured(variant));
-  if (skipped.length > 0) {
-    const names = listed(skipped, ({ name }) => markup`<b>${name}</b>`, ', ');
-    items.push(
-      finding(
-        verdictWord('skip', 'skipped'),
-        markup`${names}: not measured, see the table for the reason.`,
-      ),
-    );
-  }
-  return items.length === 0
-    ? markup``
-    : markup`<ul class="find" aria-label="Findings">${items}</ul>`;
+  return present([
+    ...(trustOf(result).cpu ? about(result, figures) : []),
+    skipped.length > 0 && {
+      word: verdict('base', 'skipped'),
+      text: say`${listed(skipped, ({ name }) => strong(name), ', ')}: not measured, see the table for the reason.`,
+    },
+  ]);
 }
 
-function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
+function ladderFindings(result: BenchResult, figures: Figures): Finding[] {
   const top = figures.measured.findLast((row) => row.role === 'variant');
   const rungs = figures.steps
     .filter(({ beside }) => !beside)
@@ -43,35 +36,33 @@ function ladderFindings(result: BenchResult, figures: Figures): Markup[] {
     ? 'the one they are measured over'
     : 'the one below';
   const unresolved = `Rungs not told apart from ${below}`;
-  const group = (reading: Reading, intro: string, text: (step: StepRow) => Markup): Markup[] => {
+  const group = (reading: Reading, intro: string, text: (step: StepRow) => Text): Finding[] => {
     const found = rungs.filter((step) => step.saved.reading === reading);
     const hints = restartsNote(found.map(({ cpu }) => restartsHint(cpu)));
     return found.length === 0
       ? []
-      : [finding(verdictWord(reading), markup`${intro}${hints}: ${listed(found, text)}.`)];
+      : [finding(verdict(reading), say`${intro}${hints}: ${listed(found, text)}.`)];
   };
-  const sized = (step: StepRow): Markup => {
+  const sized = (step: StepRow): Text => {
     const saved = step.saved.value < 0 ? negated(step.saved) : step.saved;
-    return markup`<b>${step.name}</b> ${fixed(saved.value, decimals)}\u00a0µs ${range(saved, decimals)}`;
+    return say`${strong(step.name)} ${fixed(saved.value, decimals)}\u00a0µs ${range(saved, decimals)}`;
   };
-  const first = top && markup`Top rung against the base: ${sentence(result, top, figures)}`;
+  const first = top && say`Top rung against the base: ${sentence(result, top, figures)}`;
   return [
-    ...(top && first ? [finding(verdictWord(top.cpu.reading), first)] : []),
+    ...(top && first ? [finding(verdict(top.cpu.reading), first)] : []),
     ...group('better', `Rungs that cost less CPU than ${below}`, sized),
     ...group('worse', `Rungs that cost more CPU than ${below}`, sized),
     ...group('unresolved', unresolved, (step) =>
       open(step.name, step.saved, decimals, restartsHint(step.cpu)),
     ),
-    ...group(
-      'same',
-      `Rungs within ±\u00a0${percent(marginOf(result))} of ${below}`,
-      (step) => markup`<b>${step.name}</b>`,
+    ...group('same', `Rungs within ±\u00a0${percent(marginOf(result))} of ${below}`, (step) =>
+      strong(step.name),
     ),
     ...figures.steps.filter(({ beside }) => beside).map((step) => besideFinding(step, figures)),
   ];
 }
 
-function besideFinding(step: StepRow, figures: Figures): Markup {
+function besideFinding(step: StepRow, figures: Figures): Finding {
   const { reading } = step.saved;
   const cpu =
     reading === 'unresolved'
@@ -79,31 +70,31 @@ function besideFinding(step: StepRow, figures: Figures): Markup {
       : savedWords(step.saved, figures.savedDecimals, 'CPU per request');
   const rps = figures.stepTexts.get(step)?.rps;
   return finding(
-    verdictWord(reading),
-    markup`Beside the ladder: <b>${step.name}</b> against ${step.over}: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
+    verdict(reading),
+    say`Beside the ladder: ${strong(step.name)} against ${step.over}: ${cpu}, ${rps?.value}\u00a0× the requests ${rps?.range}.`,
   );
 }
 
-function benchFindings(result: BenchResult, figures: Figures): Markup[] {
+function benchFindings(result: BenchResult, figures: Figures): Finding[] {
   const rows = variantRows(figures);
   const changed = rows
     .filter(({ cpu: { reading } }) => reading === 'better' || reading === 'worse')
     .toSorted((a, b) => distance(b) - distance(a));
   const items = changed
     .slice(0, MAX_NAMED)
-    .map((row) => finding(verdictWord(row.cpu.reading), sentence(result, row, figures)));
+    .map((row) => finding(verdict(row.cpu.reading), sentence(result, row, figures)));
   const more = changed.length - MAX_NAMED;
   if (more > 0)
-    items.push(finding(verdictWord('base', 'changed'), markup`and ${more} more, in the table.`));
+    items.push(finding(verdict('base', 'changed'), say`and ${more} more, in the table.`));
   const unresolved = rows.filter((row) => row.cpu.reading === 'unresolved');
   if (unresolved.length > 0) {
-    const text = (row: MeasuredRow): Markup =>
+    const text = (row: MeasuredRow): Text =>
       open(row.name, saving(result, row), figures.cpuDecimals, restartsHint(row.cpu));
     const hints = restartsNote(unresolved.map(({ cpu }) => restartsHint(cpu)));
     items.push(
       finding(
-        verdictWord('unresolved'),
-        markup`CPU against the base${hints}: ${listed(unresolved, text)}.`,
+        verdict('unresolved'),
+        say`CPU against the base${hints}: ${listed(unresolved, text)}.`,
       ),
     );
   }
@@ -111,8 +102,8 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
   if (same.length > 0) {
     items.push(
       finding(
-        verdictWord('same'),
-        markup`${listed(same, ({ name }) => markup`<b>${name}</b>`, ', ')}: CPU within ±\u00a0${percent(marginOf(result))} of the base.`,
+        verdict('same'),
+        say`${listed(same, ({ name }) => strong(name), ', ')}: CPU within ±\u00a0${percent(marginOf(result))} of the base.`,
       ),
     );
   }
@@ -120,7 +111,7 @@ function benchFindings(result: BenchResult, figures: Figures): Markup[] {
 }
 
 /** `fastify 5: 14.9 µs less CPU per request [13.8, 16.0], 1.27 × the requests [1.23, 1.31].` */
-function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Markup {
+function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Text {
   const base = baseOf(result);
   const hint = restartsHint(row.cpu);
   const cpu = savedWords(saving(result, row), figures.cpuDecimals, 'CPU per request');
@@ -138,7 +129,7 @@ function sentence(result: BenchResult, row: MeasuredRow, figures: Figures): Mark
   if (base && Math.abs(memory) >= base.rssMiB * NOTEWORTHY_MEMORY) {
     parts.push(`${fixed(Math.abs(memory))}\u00a0MiB ${memory > 0 ? 'more' : 'less'} memory`);
   }
-  return markup`<b>${row.name}</b>: ${parts.join(', ')}.`;
+  return say`${strong(row.name)}: ${parts.join(', ')}.`;
 }
 
 function requests(row: MeasuredRow, figures: Figures): string {
@@ -159,8 +150,8 @@ function restartsNote(hints: readonly (string | undefined)[]): string {
   return hints.some((hint) => hint !== undefined) ? ' (restarts that would settle it)' : '';
 }
 
-function open(name: string, saved: Interval, decimals: number, hint: string | undefined): Markup {
-  return markup`<b>${name}</b> ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
+function open(name: string, saved: Interval, decimals: number, hint: string | undefined): Text {
+  return say`${strong(name)} ${spanWords(saved, decimals)}${hint !== undefined && ` (${hint})`}`;
 }
 
 /** Falls back to the variant's own figure if the base was skipped. */
@@ -173,18 +164,20 @@ function saving(result: BenchResult, { variant }: MeasuredRow): Interval {
   return savedMicros(from, cpuRatio);
 }
 
-function listed<T>(items: readonly T[], text: (item: T) => Markup, separator = '; '): Markup {
+function listed<T>(items: readonly T[], text: (item: T) => Text, separator = '; '): Text {
   const more = items.length - MAX_NAMED;
-  const shown = join(items.slice(0, MAX_NAMED).map(text), separator);
-  return markup`${shown}${more > 0 && `${separator}and ${more} more, in the table`}`;
+  const shown = items
+    .slice(0, MAX_NAMED)
+    .flatMap((item, index) => say`${index > 0 && separator}${text(item)}`);
+  return say`${shown}${more > 0 && `${separator}and ${more} more, in the table`}`;
 }
 
 function variantRows({ measured }: Figures): MeasuredRow[] {
   return measured.filter((row) => row.role === 'variant');
 }
 
-function finding(word: Markup, text: Markup): Markup {
-  return markup`<li>${word}<span>${text}</span></li>`;
+function finding(word: Text, text: Text): Finding {
+  return { word, text };
 }
 
 function negated({ value, low, high }: Interval): Interval {

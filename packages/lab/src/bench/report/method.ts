@@ -1,20 +1,12 @@
 import type { BenchResult } from '../result.ts';
 import { fixed, milliseconds, percent, plural } from '../../report/format.ts';
-import { markup } from '../../report/markup.ts';
+import type { Document } from '../../document/document.ts';
 import { measuredRows } from './rows.ts';
-import type { Section } from '../../report/section.ts';
 import { marginOf, warmUpText } from './words.ts';
 
 /** Explains how the figures were obtained and what they leave open, for a critical reader. */
-export function methodSection(result: BenchResult): Section {
-  const items = (sentences: string[]): ReturnType<typeof markup>[] =>
-    sentences.map((text) => markup`<li>${text}</li>`);
-  return {
-    id: 'method',
-    heading: 'Method',
-    body: markup`<div class="pair"><div><h3>What was done</h3><ul>${items(done(result))}</ul></div><div><h3>What it does not prove</h3><ul>${items(limits(result))}</ul></div></div>`,
-    css: '#method .pair{display:grid;grid-template-columns:1fr 1fr;gap:var(--s3) var(--s5);margin-top:var(--s2)}#method li{color:var(--ink2);margin-bottom:var(--s2);max-width:78ch;text-wrap:pretty}@media screen and (max-width:960px){#method .pair{grid-template-columns:minmax(0,1fr)}}',
-  };
+export function benchMethod(result: BenchResult): Pick<Document, 'method' | 'limits'> {
+  return { method: done(result), limits: limits(result) };
 }
 
 function done(result: BenchResult): string[] {

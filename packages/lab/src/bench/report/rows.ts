@@ -6,7 +6,7 @@ import {
 } from '../result.ts';
 import type { Comparison, Interval } from '../../figures.ts';
 import { type Estimate, type Reading, readingOf } from '../../report/reading.ts';
-import { type Trust, trustOf } from './trust.ts';
+import { type Trust, trustOf } from './words.ts';
 
 /** `beside`: on a ladder, a variant to compare a rung with that is not a rung itself. */
 export type Role = 'base' | 'control' | 'variant' | 'beside';

@@ -4,11 +4,10 @@ import { type Figures, figuresOf } from './figures.ts';
 import { type ColumnText, fixed, percent } from '../../report/format.ts';
 import { markup, type Markup, raw } from '../../report/markup.ts';
 import { type Estimate, type Reading, WORDS } from '../../report/reading.ts';
-import { trustOf } from './trust.ts';
 import { isMeasuredRow, type MeasuredRow, type SkippedRow } from './rows.ts';
 import { fitText } from '../../report/text-width.ts';
 import { coloursOf, SANS } from '../../report/tokens.ts';
-import { rounds } from './words.ts';
+import { rounds, trustOf } from './words.ts';
 
 export interface SvgOptions {
   /** One theme, for a `<picture>` with a source for each, or both in one file that follows the viewer's setting. @default 'auto' */

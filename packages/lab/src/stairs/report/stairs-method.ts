@@ -1,18 +1,10 @@
 import type { StairsResult } from '../result.ts';
 import { fixed, plural } from '../../report/format.ts';
-import { markup, type Markup } from '../../report/markup.ts';
-import type { Section } from '../../report/section.ts';
+import type { Document } from '../../document/document.ts';
 
-/** Returns the section that explains how the waterfall was measured, and its limits. */
-export function stairsMethod(result: StairsResult): Section {
-  const items = (sentences: string[]): Markup[] =>
-    sentences.map((text) => markup`<li>${text}</li>`);
-  return {
-    id: 'method',
-    heading: 'Method',
-    body: markup`<div class="pair"><div><h3>What was done</h3><ul>${items(done(result))}</ul></div><div><h3>What it does not prove</h3><ul>${items(limits(result))}</ul></div></div>`,
-    css: '#method .pair{display:grid;grid-template-columns:1fr 1fr;gap:var(--s3) var(--s5);margin-top:var(--s2)}#method li{color:var(--ink2);margin-bottom:var(--s2);max-width:78ch;text-wrap:pretty}@media screen and (max-width:960px){#method .pair{grid-template-columns:minmax(0,1fr)}}',
-  };
+/** Explains how the waterfall was measured, and its limits. */
+export function stairsMethod(result: StairsResult): Pick<Document, 'method' | 'limits'> {
+  return { method: done(result), limits: limits(result) };
 }
 
 function done({ precision, load, stages, whole }: StairsResult): string[] {

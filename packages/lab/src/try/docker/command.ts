@@ -1,13 +1,11 @@
 import { type Command, Option } from 'commander';
 import type { CommandContext } from '../../command/context.ts';
 import { collect } from '../../command/target-options.ts';
-import { type ReportOptions, writeFiles } from '../../command/write-files.ts';
+import { type ReportOptions, writeDocument } from '../../command/write-files.ts';
 import { LabError } from '../../errors.ts';
 import { invocation } from '../../secrets.ts';
 import { servicesOf } from '../first-screen.ts';
-import { tryMarkdown } from '../report/try-markdown.ts';
-import { renderTryHtml } from '../report/try-page.ts';
-import { renderTryTerminal } from '../report/try-terminal.ts';
+import { tryDocument } from '../report/try-document.ts';
 import type { TryResult } from '../result.ts';
 import { resolveTarget, type TargetOptions, type TryTarget } from '../target.ts';
 import { environmentOf } from './environment.ts';
@@ -75,16 +73,8 @@ export async function runInDocker(
   process.exitCode = end.code;
   if (end.code !== 0 || end.json === undefined) return;
   const result = resultOf(JSON.parse(end.json) as TryResult, end);
-  await writeFiles(
-    {
-      stem: `${result.bench.scenario}-${result.runId}`,
-      json: result,
-      html: renderTryHtml(result),
-      md: () => tryMarkdown(result),
-    },
-    options,
-    (terminal) => renderTryTerminal(result, terminal),
-  );
+  const stem = `${result.bench.scenario}-${result.runId}`;
+  await writeDocument({ stem, json: result, document: tryDocument(result) }, options);
 }
 
 function resultOf({ bench, ...result }: TryResult, { engine, image }: InnerEnd): TryResult {

@@ -5,7 +5,7 @@ import { renderDeoptsTerminal } from '../../src/deopts/deopts-terminal.ts';
 import { analyse } from '../../src/deopts/analyse.ts';
 import type { DeoptsResult } from '../../src/deopts/result.ts';
 import { SourceMaps } from '../../src/profile/source-maps.ts';
-import { parseLogLine } from '../../src/profile/v8-log.ts';
+import { parseLogLine } from '../../src/profile/v8/v8-log.ts';
 
 /** Each lost optimised code as often as it is said to. */
 function deopted(functions: readonly { place: string; name: string; times: number }[]): string[] {

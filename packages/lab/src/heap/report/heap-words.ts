@@ -2,8 +2,8 @@ import type { Interval } from '../../figures.ts';
 import { fixed, percent, plural, signed } from '../../report/format.ts';
 import { stealText } from '../../report/words.ts';
 import { heldBytes } from '../memory.ts';
-import { type HeapResult, type HeapSite, within } from '../result.ts';
-import { type Step, stepText } from '../sites/retaining-path.ts';
+import { type HeapResult, type HeapSite, type Step, within } from '../result.ts';
+import { stepText } from '../sites/retaining-path.ts';
 
 const units = [
   [1e9, 'GB'],

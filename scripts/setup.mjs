@@ -23,7 +23,7 @@ const tools = [
     programs: ['wrk'],
     debian: 'wrk',
     brew: 'wrk',
-    without: 'undici generates the load and saturates earlier',
+    without: 'the load comes from a client of redline and saturates earlier',
   },
   ...(forTests || process.argv.includes('--haproxy')
     ? [

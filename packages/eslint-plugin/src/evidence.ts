@@ -19,7 +19,7 @@ export interface Measurement {
   /** Version of Node, e.g. `24.21.0`. */
   node: string;
   v8: string;
-  /** `mitata 1.0.34`, or `own loop` if mitata does not run. */
+  /** `own loop`, or `mitata 1.0.34` in earlier measurements. */
   timer: string;
   /** Time before divided by time after, with its 95 % interval: above 1 the advice pays. */
   ratio: { value: number; low: number; high: number };

@@ -1,4 +1,5 @@
-export { defineConfig } from './config/define-config.ts';
+import type { RedlineConfig } from './config/types.ts';
+
 export type {
   GroupConfig,
   LoadConfig,
@@ -38,3 +39,20 @@ export type { CallGroup, CallsOfCaller, CallsSummary, CallTimes } from './calls-
 export type { DeoptFunction, DeoptSite, DeoptsResult } from './deopts/result.ts';
 export type { FlameFunction, FlameNode, FlameResult } from './flame/result.ts';
 export type { HeapResult, HeapSite, HeapVerdict } from './heap/result.ts';
+
+/**
+ * Gives a config its type.
+ *
+ * @example
+ * export default defineConfig({
+ *   name: 'my-api',
+ *   requests: ['/users/1'],
+ *   variants: [
+ *     { name: 'now', command: 'node dist/main.js' },
+ *     { name: 'node 26', command: 'npx -y node@26 dist/main.js' },
+ *   ],
+ * });
+ */
+export function defineConfig(config: RedlineConfig): RedlineConfig {
+  return config;
+}

@@ -1,4 +1,4 @@
-import { quantileOfSorted } from '../stats/quantile.ts';
+import { quantileOfSorted } from '../stats/order-statistics.ts';
 
 /** Up to this count every duration is kept and quantiles are exact. */
 const maxExact = 1_000;

@@ -1,8 +1,7 @@
 import { fixed, percent } from '../report/format.ts';
 import { unexplained } from './formats/combined.ts';
-import { guessFormat } from './guess-format.ts';
-import type { MetFormat } from './parse-line.ts';
-import type { LogCounts } from './read-access-log.ts';
+import { guessFormat } from './declared-format.ts';
+import type { LogCounts, MetFormat } from './logged-request.ts';
 
 /** Returns the warnings about how a log was read, one sentence each. */
 export function logWarnings({

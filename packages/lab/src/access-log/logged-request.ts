@@ -21,3 +21,27 @@ export interface LogFormat {
   /** The request read from the sample. */
   reading: LoggedRequest;
 }
+
+/** A format found in a log. */
+export interface MetFormat {
+  name: string;
+  requests: number;
+  /** The field that was taken as the duration. */
+  duration?: string;
+  /** The first line whose duration could not be read. */
+  untimedSample?: string;
+}
+
+export interface LogCounts {
+  lines: number;
+  requests: number;
+  /** Valid lines that do not describe a finished request. */
+  other: number;
+  unreadable: number;
+  /** The first few, for messages. */
+  unreadableSamples: string[];
+  /** The formats of the requests, the most frequent first, with the field taken as the duration. */
+  formats?: MetFormat[];
+  /** Lines that end a request whose first line is missing. */
+  withoutBegin?: number;
+}

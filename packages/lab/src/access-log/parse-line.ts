@@ -6,21 +6,11 @@ import { W3cReader } from './formats/w3c.ts';
 import { isOfLogger, readWords } from './formats/words.ts';
 import { unwrap } from './formats/wrappers.ts';
 import type { DeclaredFormat } from './declared-format.ts';
-import type { LoggedRequest, ParsedLine } from './logged-request.ts';
+import type { LoggedRequest, MetFormat, ParsedLine } from './logged-request.ts';
 
 /** Max requests held until their end is logged; those that never end must not pile up. */
 const maxPending = 100_000;
 const escapes = new RegExp(`${String.fromCharCode(27)}\\[[\\d;]*m`, 'g');
-
-/** A format found in a log. */
-export interface MetFormat {
-  name: string;
-  requests: number;
-  /** The field that was taken as the duration. */
-  duration?: string;
-  /** The first line whose duration could not be read. */
-  untimedSample?: string;
-}
 
 /**
  * Reads lines by the table of formats, which a log may mix, without the prefixes of containers and journals. Fastify describes a

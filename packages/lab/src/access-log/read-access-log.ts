@@ -3,24 +3,9 @@ import { addAbortSignal, PassThrough, pipeline, type Readable } from 'node:strea
 import { StringDecoder } from 'node:string_decoder';
 import { createGunzip } from 'node:zlib';
 import { LabError } from '../errors.ts';
-import { DeclaredFormat } from './declared-format.ts';
-import { guessFormat } from './guess-format.ts';
-import type { LoggedRequest } from './logged-request.ts';
-import { LineParser, type MetFormat } from './parse-line.ts';
-
-export interface LogCounts {
-  lines: number;
-  requests: number;
-  /** Valid lines that do not describe a finished request. */
-  other: number;
-  unreadable: number;
-  /** The first few, for messages. */
-  unreadableSamples: string[];
-  /** The formats of the requests, the most frequent first, with the field taken as the duration. */
-  formats?: MetFormat[];
-  /** Lines that end a request whose first line is missing. */
-  withoutBegin?: number;
-}
+import { DeclaredFormat, guessFormat } from './declared-format.ts';
+import type { LogCounts, LoggedRequest, MetFormat } from './logged-request.ts';
+import { LineParser } from './parse-line.ts';
 
 const maxSamples = 3;
 

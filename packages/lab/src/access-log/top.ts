@@ -1,6 +1,5 @@
 import { Durations } from './durations.ts';
-import type { LoggedRequest } from './logged-request.ts';
-import type { LogCounts } from './read-access-log.ts';
+import type { LogCounts, LoggedRequest } from './logged-request.ts';
 import type { RoutePatterns } from './route-pattern.ts';
 import { RouteTree } from './route-tree.ts';
 import type { RunFacts } from '../report/run-facts.ts';

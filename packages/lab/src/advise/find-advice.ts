@@ -1,18 +1,12 @@
 import { relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import plugin, {
-  type Evidence,
-  majorOf,
-  type Measurement,
-  pays,
-  paysOn,
-} from '@redline/eslint-plugin';
-import type { CallTree } from '../profile/call-tree.ts';
+import plugin from '@redline/eslint-plugin';
+import { type Evidence, majorOf, type Measurement, pays, paysOn } from '@redline/eslint-plugin';
+import type { CallNode, CallTree } from '../profile/call-tree.ts';
 import { hotShare } from '../profile/functions.ts';
 import { type Owner, ownerOfUrl } from '../profile/owner.ts';
 import type { SourceMaps } from '../profile/source-maps.ts';
-import { type Hit, lintScript, type LintedScript, type Range } from './lint-script.ts';
-import { type OwnTime, ownTimes } from './own-time.ts';
+import { type Hit, type LintedScript, lintScript, type Range } from './lint-script.ts';
 import type { Advice, AdviseResult } from './result.ts';
 
 export interface AdviseOptions {
@@ -143,4 +137,35 @@ function placeOf(url: string, folder: string): string {
 
 function pathOf(url: string): string {
   return url.startsWith('file://') ? fileURLToPath(url) : url;
+}
+
+/** The position of a function in its script, as V8 reports it, and its own samples. */
+interface OwnTime {
+  name: string;
+  /** From 1. */
+  line: number;
+  column: number;
+  /** Samples with the function on top, or a builtin that it called: `split` is a cost of its caller. */
+  own: number;
+}
+
+/** Returns the own times of all functions with source, by script URL. */
+function ownTimes(tree: CallTree): Map<string, OwnTime[]> {
+  const scripts = new Map<string, Map<string, OwnTime>>();
+  const visit = (node: CallNode, caller: OwnTime | undefined): void => {
+    const { name, url, line, column } = node.frame;
+    let owner = caller;
+    if (url !== '') {
+      const script = scripts.get(url) ?? new Map<string, OwnTime>();
+      scripts.set(url, script);
+      const key = `${line}:${column}`;
+      owner = script.get(key) ?? { name, line, column, own: 0 };
+      script.set(key, owner);
+    }
+    // The garbage collector runs at arbitrary times, under the function that made the last object.
+    if (owner && name !== '(garbage collector)') owner.own += node.self;
+    for (const child of node.children) visit(child, owner);
+  };
+  visit(tree.root, undefined);
+  return new Map([...scripts].map(([url, functions]) => [url, [...functions.values()]]));
 }

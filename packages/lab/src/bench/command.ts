@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { applyReplay } from '../access-log/apply-replay.ts';
 import { loadTarget } from '../config/from-url.ts';
 import type { Overrides, Plan } from '../config/resolve-plan.ts';
-import { choosePlans } from './choose-plans.ts';
+import { choosePlans, announcement } from './run-time.ts';
 import { LabError } from '../errors.ts';
 import {
   parseCount,
@@ -17,7 +17,6 @@ import { addReports, shownPath } from '../command/write-files.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { addTrees, compareTrees, runBefore } from './compare-trees.ts';
 import { type LimitedReports, measurePlans } from './measure-plans.ts';
-import { announcement } from './run-time.ts';
 import { type Identity, identify } from './identity.ts';
 import { type Earlier, newestUnfinished, readEarlier } from './unfinished.ts';
 import type { Asked } from '../command/choose-variant.ts';

@@ -50,8 +50,7 @@ export function compareSlices(
   };
 }
 
-type Metrics = { cpu: Metric; rps: Metric };
-const metrics: Metrics = { cpu: cpuMetric, rps: rpsMetric };
+const metrics: Record<'cpu' | 'rps', Metric> = { cpu: cpuMetric, rps: rpsMetric };
 
 /**
  * Compares a variant with one that is not its baseline, better above 1, by the estimator of a report and with its interval. Gives
@@ -66,7 +65,7 @@ export function ratioBetween(
     other,
     metric,
     seed = 1,
-  }: { variant: string; other: string; metric: keyof Metrics; seed?: number },
+  }: { variant: string; other: string; metric: 'cpu' | 'rps'; seed?: number },
 ): Interval | undefined {
   const pairing = { slices, name: variant, others: [other] };
   const ratio = pairedRatio(pairing, metrics[metric], seededRandom(seed));

@@ -1,6 +1,6 @@
 import type { BenchResult } from './result.ts';
 import { isMeasured, type MeasuredVariant } from './result.ts';
-import { median } from '../stats/quantile.ts';
+import { median } from '../stats/order-statistics.ts';
 import { holdsOne } from '../stats/verdict.ts';
 import { isWaiting, waitingText } from './waiting-words.ts';
 import type { Observations } from './observations.ts';

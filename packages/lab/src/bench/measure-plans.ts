@@ -1,13 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import { join } from 'node:path';
+import { format, join, parse } from 'node:path';
 import type { CommandContext } from '../command/context.ts';
 import { formatResult } from '../command/format-result.ts';
 import { store } from '../command/stored-run.ts';
 import type { Plan } from '../config/resolve-plan.ts';
-import { type ReportOptions, reportStream, shownPath } from '../command/write-files.ts';
+import {
+  ReportFiles,
+  type ReportOptions,
+  reportStream,
+  shownPath,
+} from '../command/write-files.ts';
+import { renderMarkdown } from '../document/markdown.ts';
+import { renderPageOf } from '../document/page.ts';
+import { renderTerminal } from '../document/terminal.ts';
 import { plural } from '../report/format.ts';
 import { invocation, withoutSecrets } from '../secrets.ts';
-import { mergeGroups } from './groups.ts';
+import { mergeGroups, splitGroups } from './groups.ts';
 import type { Identity } from './identity.ts';
 import { limitOf, limitSentences } from './limit.ts';
 import { ProgressListener } from './progress-listener.ts';
@@ -15,7 +23,7 @@ import type { BenchResult } from './result.ts';
 import { runBench } from './run-bench.ts';
 import { summarise } from './summarise.ts';
 import type { Earlier, Part } from './unfinished.ts';
-import { writeReports } from './write-reports.ts';
+import { benchDocument } from './report/bench-document.ts';
 
 export interface Measuring {
   context: CommandContext;
@@ -142,7 +150,7 @@ async function measureInto(
 }
 
 /** Returns the file of the figures; undefined for standard output. */
-export function resultFile(
+function resultFile(
   { scenario, runId }: Pick<BenchResult, 'scenario' | 'runId'>,
   { json, out }: ReportOptions,
 ): string | undefined {
@@ -158,4 +166,35 @@ function unfinishedText(result: BenchResult, options: LimitedReports): string {
   return file === undefined
     ? known
     : `${known}. ${shownPath(file)} has ${complete.length === 1 ? 'it' : 'them'}, and the same command with --continue measures the rest`;
+}
+
+/**
+ * Writes the files and prints the terminal report, whose last lines name them. Each group gets its own report.
+ * @throws {LabError} ERR_REDLINE_WRITE after the reports are printed, when a file could not be written
+ */
+async function writeReports(result: BenchResult, options: ReportOptions): Promise<void> {
+  const stem = join(options.out, `${result.scenario}-${result.runId}`);
+  const html = options.html ?? `${stem}.html`;
+  const files = new ReportFiles();
+  const json = await files.write(options.json ?? `${stem}.json`, formatResult(result));
+  const parts = splitGroups(result).map(benchDocument);
+  if (options.md !== undefined) {
+    await files.write(options.md, parts.map(renderMarkdown).join('\n'));
+  }
+  for (const [index, part] of parts.entries()) {
+    const group = result.groups?.[index]?.name;
+    const page = await files.write(
+      group === undefined || html === '-' ? html : inName(html, group),
+      renderPageOf(part),
+    );
+    files.print((terminal) =>
+      renderTerminal(part, { ...terminal, files: { ...json('json'), ...page('html') } }),
+    );
+  }
+  files.finish();
+}
+
+function inName(file: string, group: string): string {
+  const { dir, name, ext } = parse(file);
+  return format({ dir, name: `${name}-${group}`, ext });
 }

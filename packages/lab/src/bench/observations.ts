@@ -1,5 +1,5 @@
 import type { MachineFacts } from '../figures.ts';
-import type { LoadGenerator } from '../load/generator.ts';
+import type { LoadGenerator } from '../load/closed-loop.ts';
 import type { OpenLoopOutcome } from '../load/open-loop.ts';
 import type { Contestant } from '../servers/fleet.ts';
 import type { Slice } from './result.ts';

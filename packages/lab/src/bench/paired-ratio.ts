@@ -1,7 +1,7 @@
 import type { Interval } from '../figures.ts';
 import type { Slice } from './result.ts';
 import { medianOf, type Replicate, replicateInterval } from '../stats/bootstrap.ts';
-import { mean, median } from '../stats/quantile.ts';
+import { mean, median } from '../stats/order-statistics.ts';
 import type { Random } from '../stats/random.ts';
 import { hasTurns, turnsLevel, turnsRatio } from './turns-ratio.ts';
 

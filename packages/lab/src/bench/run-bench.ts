@@ -1,7 +1,7 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { undiciGenerator } from '../load/undici.ts';
+import { ownGenerator } from '../load/closed-loop.ts';
 import { findWrk } from '../load/wrk.ts';
 import { startCoreSpeedProbe } from '../servers/core-speed-probe.ts';
 import { type Contestant, Fleet } from '../servers/fleet.ts';
@@ -9,11 +9,10 @@ import { SteadyCore } from '../servers/steady-core.ts';
 import { type Random, seededRandom, shuffled } from '../stats/random.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
 import { pinSelf } from '../system/pinning.ts';
-import { measureRestart, type Restart } from './measure-restart.ts';
+import { measureRestart, type Restart } from './restart/measure-restart.ts';
 import { controlName, type Observations, type RunListener } from './observations.ts';
-import { restartsThatFit } from './restarts-that-fit.ts';
+import { restartsThatFit, untilTimeIsOver } from './restart/until-time-is-over.ts';
 import { QuickTime } from './run-time.ts';
-import { untilTimeIsOver } from './until-time-is-over.ts';
 
 /** One thread of wrk feeds several cores of servers; more threads than this only contend. */
 const maxGeneratorThreads = 4;
@@ -72,7 +71,7 @@ async function observe(
     voidSlices: [],
     latencies: [],
     memory: [],
-    generator: findWrk(threads) ?? undiciGenerator(),
+    generator: findWrk(threads) ?? ownGenerator(),
     openLoopRps: plan.openLoopRps ?? 0,
     machine: readMachine(pinning.description),
     throttledTimes: 0,

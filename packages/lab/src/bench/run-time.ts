@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import type { Plan } from '../config/resolve-plan.ts';
+import { type Overrides, type Plan, resolvePlans } from '../config/resolve-plan.ts';
 import type { RedlineConfig } from '../config/types.ts';
-import { type ChosenPlans, choosePlans } from './choose-plans.ts';
 import { plural, seconds } from '../report/format.ts';
+import { LabError } from '../errors.ts';
 
 /**
  * Time of `--quick` for all groups, without the set-up: less than the three minutes that it announces, because servers take some
@@ -22,10 +22,7 @@ const besideLatencyMs = 150;
 const stopMs = 300;
 
 /** Estimates one restart of all servers of a plan, the A/A control included. */
-export function restartMsOf(
-  { variants, precision, turns, oneAtATime }: Plan,
-  cores: number,
-): number {
+function restartMsOf({ variants, precision, turns, oneAtATime }: Plan, cores: number): number {
   const {
     blocks,
     passes = turnsPerBlock,
@@ -50,7 +47,7 @@ export function restartMsOf(
 }
 
 /** Estimates a run of all its groups; a time limit of the config counts where it is shorter. */
-export function runMsOf(plans: readonly Plan[], cores: number): number {
+function runMsOf(plans: readonly Plan[], cores: number): number {
   const groups = plans.map((plan) => {
     const { restarts, minutes } = plan.precision;
     const once = restartMsOf(plan, cores);
@@ -132,4 +129,46 @@ export function announcement({ plans, leftOut }: ChosenPlans, cores: number): st
   const without = leftOut.length === 0 ? '' : `. --quick leaves out ${leftOut.join(', ')}`;
   const after = plans[0]!.setup === undefined ? '' : ' after the set-up';
   return `${parts.join(', ')}; about ${seconds(run.seconds)}${after}${without}`;
+}
+
+interface ChosenPlans {
+  plans: Plan[];
+  /** Names of the groups that `--quick` leaves out. */
+  leftOut: string[];
+}
+
+/** Returns the plans of the variants that `--only` names; otherwise of all, or of those that `--quick` measures. */
+export function choosePlans(
+  config: RedlineConfig,
+  folder: string,
+  { only, ...overrides }: Overrides & { only?: readonly string[] },
+): ChosenPlans {
+  const all = resolvePlans(config, folder, overrides);
+  if (only !== undefined) return { plans: chosen(all, only), leftOut: [] };
+  if (!overrides.quick) return { plans: all, leftOut: [] };
+  const quick = config.variants.filter(({ quick: isQuick }) => isQuick !== false);
+  const plans = chosen(
+    all,
+    quick.map(({ name }) => name),
+  );
+  const known = new Set(plans.map(({ group }) => group));
+  return { plans, leftOut: all.flatMap(({ group }) => (known.has(group) ? [] : group!)) };
+}
+
+function chosen(plans: readonly Plan[], only: readonly string[]): Plan[] {
+  const names = plans.flatMap(({ variants }) => variants.map(({ name }) => name));
+  const unknown = only.find((name) => !names.includes(name));
+  if (unknown !== undefined) {
+    throw new LabError(
+      'ERR_REDLINE_OPTION',
+      `--only names "${unknown}", which is not one of ${names.join(', ')}.`,
+    );
+  }
+  return plans.flatMap((plan) => {
+    const variants = plan.variants.filter(({ name }) => only.includes(name));
+    if (variants.length === 0) return [];
+    const hasBaseline = variants.some(({ name }) => name === plan.baseline);
+    const floor = variants.find(({ name }) => name === plan.floor)?.name;
+    return { ...plan, variants, floor, baseline: hasBaseline ? plan.baseline : variants[0]!.name };
+  });
 }

@@ -3,13 +3,12 @@ import type { BenchResult, MeasuredVariant, SkippedVariant, Slice } from './resu
 import type { Comparison, Interval } from '../figures.ts';
 import { isMeasured } from './result.ts';
 import { medianInterval, resamples } from '../stats/bootstrap.ts';
-import { hodgesLehmann } from '../stats/hodges-lehmann.ts';
-import { median } from '../stats/quantile.ts';
+import { hodgesLehmann, median } from '../stats/order-statistics.ts';
 import { seededRandom, type Random } from '../stats/random.ts';
 import { bandOf, compare, judge } from '../stats/verdict.ts';
 import { labelsOf } from '../servers/contract.ts';
 import { warningsOf } from './guards.ts';
-import { medianProbe } from './probe.ts';
+import { medianProbe } from './restart/probe.ts';
 import {
   cpuLevel,
   cpuMetric,

@@ -1,7 +1,6 @@
 import type { Slice, Turn } from './result.ts';
 import type { Replicate } from '../stats/bootstrap.ts';
-import { lowestMean } from '../stats/lowest-mean.ts';
-import { mean } from '../stats/quantile.ts';
+import { lowestMean, mean } from '../stats/order-statistics.ts';
 
 /** Returns true if CPU per request is read from turns: all servers of a run take them, or none. */
 export function hasTurns(slices: readonly Slice[]): boolean {

@@ -1,5 +1,4 @@
 import type { Interval } from '../figures.ts';
-import type { CallPlace } from './call-places.ts';
 import type { CallSystem } from './preload/protocol.ts';
 
 /** Order of the calls of one request: `one` is a single call, `mixed` has some together and some after others. */
@@ -36,6 +35,14 @@ export interface CallsOfCaller extends CallTimes {
   count: number;
   order: CallOrder;
   groups: CallGroup[];
+}
+
+/** A function of the app's source. */
+export interface CallPlace {
+  name: string;
+  /** Path relative to the folder of the app, with the line: `src/orders.js:12`. */
+  place: string;
+  column: number;
 }
 
 /** Calls with the same statement from the same line. */

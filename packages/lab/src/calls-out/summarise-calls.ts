@@ -1,19 +1,25 @@
+import { relative } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { SourceMaps } from '../profile/source-maps.ts';
-import { medianInterval } from '../stats/median-interval.ts';
-import { mean, median } from '../stats/quantile.ts';
-import { type CallPlace, placesOf } from './call-places.ts';
-import type { CallOut, RequestCalls } from './preload/protocol.ts';
-import type { CallGroup, CallOrder, CallsOfCaller, CallsSummary, CallTimes } from './result.ts';
-import { orderOf, timeOpen } from './spans.ts';
+import { mean, median, medianInterval } from '../stats/order-statistics.ts';
+import type {
+  CallGroup,
+  CallOrder,
+  CallPlace,
+  CallsOfCaller,
+  CallsSummary,
+  CallTimes,
+} from './result.ts';
+import type { CallFrame, CallOut, RequestCalls } from './preload/protocol.ts';
 
 /** Where calls are shown. */
-export interface Caller {
+interface Caller {
   name: string;
   place: string;
   cut?: number;
 }
 
-export interface CallsContext {
+interface CallsContext {
   /** Folder of the app. */
   folder: string;
   /** Returns the stage of a call. @default the function that calls */
@@ -130,4 +136,66 @@ function groupOf(calls: readonly PlacedCall[], requests: number): CallGroup {
 function mostFrequent(orders: readonly CallOrder[]): CallOrder {
   const counted = [...Map.groupBy(orders, (order) => order)];
   return counted.toSorted(([, a], [, b]) => b.length - a.length)[0]![0];
+}
+
+/** Returns the functions of the app's source for frames of its code; those of bundled packages are left out. */
+function placesOf(
+  frames: readonly CallFrame[],
+  { maps, folder }: { maps: SourceMaps; folder: string },
+): CallPlace[] {
+  return frames.flatMap(({ name, file, line, column }) => {
+    const {
+      url,
+      line: originalLine,
+      column: originalColumn,
+    } = maps.original({
+      url: pathToFileURL(file).href,
+      line,
+      column,
+    });
+    const path = url.startsWith('file:') ? fileURLToPath(url) : url;
+    if (/[\\/]node_modules[\\/]/.test(path)) return [];
+    const inFolder = relative(folder, path);
+    const shown = inFolder.startsWith('..') ? path.split(/[\\/]/).slice(-2).join('/') : inFolder;
+    return [{ name, place: `${shown}:${originalLine}`, column: originalColumn }];
+  });
+}
+
+type Span = Pick<CallOut, 'fromMs' | 'toMs' | 'fromIdleMs' | 'toIdleMs' | 'fromCpuMs' | 'toCpuMs'>;
+
+/** Returns the idle time of the event loop and the CPU of the thread while at least one of the calls was open. */
+export function timeOpen(spans: readonly Span[]): { waitMs: number; cpuMs: number } {
+  const merged: Span[] = [];
+  for (const span of inOrder(spans)) {
+    const last = merged.at(-1);
+    if (last === undefined || span.fromMs > last.toMs) merged.push({ ...span });
+    else if (span.toMs > last.toMs) {
+      last.toMs = span.toMs;
+      last.toIdleMs = span.toIdleMs;
+      last.toCpuMs = span.toCpuMs;
+    }
+  }
+  let [waitMs, cpuMs] = [0, 0];
+  for (const { fromIdleMs, toIdleMs, fromCpuMs, toCpuMs } of merged) {
+    waitMs += Math.max(0, toIdleMs - fromIdleMs);
+    cpuMs += Math.max(0, toCpuMs - fromCpuMs);
+  }
+  return { waitMs, cpuMs };
+}
+
+export function orderOf(spans: readonly Span[]): CallOrder {
+  if (spans.length < 2) return 'one';
+  let most = 0;
+  const open: number[] = [];
+  for (const { fromMs, toMs } of inOrder(spans)) {
+    for (let at = open.length - 1; at >= 0; at--) if (open[at]! <= fromMs) open.splice(at, 1);
+    open.push(toMs);
+    most = Math.max(most, open.length);
+  }
+  if (most === 1) return 'one after another';
+  return most === spans.length ? 'together' : 'mixed';
+}
+
+function inOrder(spans: readonly Span[]): Span[] {
+  return spans.toSorted((a, b) => a.fromMs - b.fromMs);
 }

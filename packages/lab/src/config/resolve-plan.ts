@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { canTakeTurns } from '../system/can-take-turns.ts';
+import { canTakeTurns } from '../system/load-tools.ts';
 import { defaultMargin } from '../stats/verdict.ts';
 import { parseCommand } from './command-line.ts';
 import type { PrecisionConfig, RedlineConfig, RequestConfig, VariantConfig } from './types.ts';

@@ -108,7 +108,7 @@ export interface LoadConfig {
   replay?: string;
   /** With `replay`: speed of the open loop relative to the recording. @default as without `replay` */
   rate?: number;
-  /** Requests a connection of the closed loop sends at a time, before it reads the responses (wrk, undici). @default 1 */
+  /** Requests a connection of the closed loop sends at a time, before it reads the responses. @default 1 */
   pipeline?: number;
   /**
    * Requests that the open loop sends at the same moment, each on its own connection, up to `connections`; its rate

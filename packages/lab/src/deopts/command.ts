@@ -8,7 +8,7 @@ import { LabError } from '../errors.ts';
 import { buildCallTree } from '../profile/call-tree.ts';
 import { record } from '../profile/record.ts';
 import { SourceMaps } from '../profile/source-maps.ts';
-import { type CodeEvent, readLog } from '../profile/v8-log.ts';
+import { type CodeEvent, readLog } from '../profile/v8/v8-log.ts';
 import { PhaseLine } from '../report/phase-line.ts';
 import type { CommandContext } from '../command/context.ts';
 import { applyReplay } from '../access-log/apply-replay.ts';

@@ -1,12 +1,7 @@
 import type { Interval } from '../figures.ts';
 import { theilSen } from '../stats/theil-sen.ts';
-import { heldBytes, type Memory } from './memory.ts';
-
-/** Memory after a number of requests, with all garbage collected. */
-export interface Reading extends Memory {
-  /** Requests since the first reading. */
-  requests: number;
-}
+import { heldBytes } from './memory.ts';
+import type { Growth, Memory, Reading } from './result.ts';
 
 /**
  * Bytes per 1,000 requests below which growth is not reported: an empty object takes 24 bytes and its place in a list 8, while V8's
@@ -15,16 +10,6 @@ export interface Reading extends Memory {
 export const minGrowth = 16_000;
 /** Min growth of the later half of the rounds, as a share of the growth of all. */
 const minLateShare = 0.4;
-
-export interface Growth {
-  /** Bytes per 1,000 requests, of heap and external memory. */
-  held: Interval;
-  heap: Interval;
-  external: Interval;
-  rss: Interval;
-  /** Growth of the later half of the rounds alone. */
-  late: Interval;
-}
 
 export function growthOf(readings: readonly Reading[]): Growth {
   const slope = (of: (memory: Memory) => number, from = 0): Interval =>

@@ -19,8 +19,8 @@ import { type ColumnText, fixed, percent, plural, range, signed } from '../repor
 import { markup } from '../report/markup.ts';
 import { machineFacts } from '../report/words.ts';
 import { heldBytes } from './memory.ts';
-import { type HeapResult, type HeapSite, within } from './result.ts';
-import { type Step, stepText } from './sites/retaining-path.ts';
+import { type HeapResult, type HeapSite, type Step, within } from './result.ts';
+import { stepText } from './sites/retaining-path.ts';
 
 /** Shows how much memory grows with the requests, and the lines that keep the objects. */
 export function heapDocument(result: HeapResult): Document {

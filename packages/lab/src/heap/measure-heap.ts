@@ -1,6 +1,7 @@
 import type { HeapApp } from './app.ts';
-import { type Growth, grows, growthOf, type Reading } from './growth.ts';
+import { grows, growthOf } from './growth.ts';
 import { collectGarbage, heldBytes } from './memory.ts';
+import type { Growth, Reading } from './result.ts';
 import type { HeapCost, HeapLoad } from './result.ts';
 import type { Sender } from './sender.ts';
 

@@ -1,14 +1,5 @@
 import type { Inspector } from '../profile/inspector.ts';
-
-/** Memory of a process, in bytes. */
-export interface Memory {
-  /** JavaScript objects. */
-  heapUsed: number;
-  /** Memory that objects hold outside of the heap, array buffers included. */
-  external: number;
-  arrayBuffers: number;
-  rss: number;
-}
+import type { Memory } from './result.ts';
 
 /** Memory after full collections. */
 export interface MemoryAfterGc extends Memory {

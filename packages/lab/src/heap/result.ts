@@ -1,7 +1,5 @@
 import type { Interval, MachineFacts } from '../figures.ts';
 import type { RunFacts } from '../report/run-facts.ts';
-import type { Growth, Reading } from './growth.ts';
-import type { Step } from './sites/retaining-path.ts';
 
 /** The result of `redline heap`. Memory is in bytes, growth in bytes per 1,000 requests. */
 export interface HeapResult extends RunFacts {
@@ -28,6 +26,32 @@ export interface HeapResult extends RunFacts {
   warnings: string[];
 }
 
+/** Memory of a process, in bytes. */
+export interface Memory {
+  /** JavaScript objects. */
+  heapUsed: number;
+  /** Memory that objects hold outside of the heap, array buffers included. */
+  external: number;
+  arrayBuffers: number;
+  rss: number;
+}
+
+/** Memory after a number of requests, with all garbage collected. */
+export interface Reading extends Memory {
+  /** Requests since the first reading. */
+  requests: number;
+}
+
+export interface Growth {
+  /** Bytes per 1,000 requests, of heap and external memory. */
+  held: Interval;
+  heap: Interval;
+  external: Interval;
+  rss: Interval;
+  /** Growth of the later half of the rounds alone. */
+  late: Interval;
+}
+
 /**
  * `grows`: all of the interval is above `leastGrowth`, in the later rounds too, and objects that stay were found. `steady`: growth
  * beyond the interval is excluded.
@@ -50,6 +74,16 @@ export interface HeapCost {
   collectionMs: number;
   snapshotMs?: number;
   snapshotBytes?: number;
+}
+
+/** One step of the path from the roots: the name of a variable, property or list, and the object it leads to. */
+export interface Step {
+  /** Empty if the name is internal to V8; `[]` for any element. */
+  label: string;
+  /** Class, or name of a function with `()`. */
+  name: string;
+  /** Further repetitions of the step, as in a linked list. */
+  times?: number;
 }
 
 /** One place that keeps objects. */

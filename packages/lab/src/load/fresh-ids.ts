@@ -54,16 +54,18 @@ export function needsFreshId({ path, body, headers }: Request): boolean {
 
 /** Fills all placeholders of a request with the same id: the key in a header equals that in the body. */
 export function withFreshId(request: Request, fresh: FreshId): Request {
-  const fill = (text: string): string =>
-    text.replaceAll(placeholder, (_, kind: keyof FreshId) => fresh[kind]);
   return {
     ...request,
-    path: fill(request.path),
-    body: fill(request.body),
+    path: fillIn(request.path, fresh),
+    body: fillIn(request.body, fresh),
     headers: Object.fromEntries(
-      Object.entries(request.headers).map(([name, value]) => [name, fill(value)]),
+      Object.entries(request.headers).map(([name, value]) => [name, fillIn(value, fresh)]),
     ),
   };
+}
+
+export function fillIn(text: string, fresh: FreshId): string {
+  return text.replaceAll(placeholder, (_, kind: keyof FreshId) => fresh[kind]);
 }
 
 /** Removes the id from a response: one that repeats it is the same response. */

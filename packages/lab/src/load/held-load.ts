@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readOrEmpty } from '../system/cpu-clock.ts';
-import type { ClosedLoop } from './generator.ts';
+import type { ClosedLoop } from './closed-loop.ts';
 import { untilSignalIsCaught } from './wrk.ts';
 import { wrkCommand, type WrkCommand } from './wrk-command.ts';
 import { endChild, startChild } from '../system/guardian.ts';

@@ -1,5 +1,5 @@
 import { Agent, request as httpRequest } from 'node:http';
-import { quantileOfSorted } from '../stats/quantile.ts';
+import { quantileOfSorted } from '../stats/order-statistics.ts';
 import { FreshIds, needsFreshId, withFreshId } from './fresh-ids.ts';
 import type { OpenLoop, OpenLoopOutcome } from './open-loop.ts';
 

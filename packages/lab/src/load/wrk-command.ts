@@ -5,7 +5,7 @@ import type { RequestConfig } from '../config/types.ts';
 import { maskSecrets } from '../secrets.ts';
 import { originOf } from './endpoint.ts';
 import { freshIdStart, needsFreshId, withFreshId } from './fresh-ids.ts';
-import type { ClosedLoop } from './generator.ts';
+import type { ClosedLoop } from './closed-loop.ts';
 
 /** A limit that is never reached: wrk is ended by a signal, and prints its summary on SIGINT as usual. */
 const durationLimit = '6000s';

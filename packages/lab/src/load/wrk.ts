@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LabError } from '../errors.ts';
 import { readCpu, readOrEmpty } from '../system/cpu-clock.ts';
 import { endChild, startChild } from '../system/guardian.ts';
-import type { ClosedLoop, LoadGenerator, LoadOutcome } from './generator.ts';
-import { wrkVersion } from '../system/wrk-version.ts';
+import type { ClosedLoop, LoadGenerator, LoadOutcome } from './closed-loop.ts';
+import { wrkVersion } from '../system/load-tools.ts';
 import { wrkCommand } from './wrk-command.ts';
 
 /** wrk checks whether to stop every 100 ms: signalled this much early, it ends on the intended tick. */

@@ -1,10 +1,10 @@
 import { type CallFrame, type CpuProfile, parentsOf, type ProfileNode } from './cpu-profile.ts';
-import type { Bailout } from './code-trace.ts';
-import type { CompiledCode } from './jit-dump.ts';
+import type { Bailout } from './v8/code-trace.ts';
+import type { CompiledCode } from './v8/jit-dump.ts';
 import { type Owner, ownerOfFrame } from './owner.ts';
 import { isOptimised, type Tier } from './tiers.ts';
-import { type Code, TierHistory } from './tier-history.ts';
-import type { CodeEvent } from './v8-log.ts';
+import { type Code, TierHistory } from './v8/tier-history.ts';
+import type { CodeEvent } from './v8/v8-log.ts';
 
 /** A function seen on the stack. */
 export interface Frame {
@@ -44,7 +44,7 @@ export interface CallTree {
 }
 
 /** V8's log, and the start of the profile on its clock. */
-export interface TierSource {
+interface TierSource {
   events: readonly CodeEvent[];
   /** Microseconds of the log's clock at the profile's `startTime`. */
   startMicros: number;
@@ -220,4 +220,35 @@ function node(frame: Frame): CallNode {
 function sortHeaviestFirst(parent: CallNode): void {
   parent.children.sort((a, b) => b.total - a.total || a.frame.name.localeCompare(b.frame.name));
   for (const child of parent.children) sortHeaviestFirst(child);
+}
+
+/** Converts a call tree to a `.cpuprofile`, for other viewers. The samples of a frame are grouped: their order is not kept. */
+export function toCpuProfile(tree: CallTree): CpuProfile {
+  const nodes: ProfileNode[] = [];
+  const samples: number[] = [];
+  const visit = ({ frame, self, children }: CallNode): number => {
+    const id = nodes.length + 1;
+    const profiled: ProfileNode = {
+      id,
+      callFrame: {
+        functionName: id === 1 ? '(root)' : frame.name,
+        url: frame.url,
+        lineNumber: frame.line - 1,
+        columnNumber: frame.column - 1,
+      },
+    };
+    nodes.push(profiled);
+    for (let sample = 0; sample < self; sample++) samples.push(id);
+    profiled.children = children.map(visit);
+    return id;
+  };
+  visit(tree.root);
+  const micros = Math.round((tree.seconds * 1e6) / Math.max(1, samples.length));
+  return {
+    nodes,
+    samples,
+    timeDeltas: samples.map(() => micros),
+    startTime: 0,
+    endTime: micros * samples.length,
+  };
 }

@@ -1,5 +1,3 @@
-import type { CallFrame } from './cpu-profile.ts';
-
 /** Owners of a frame's code, by which the flamegraph filters. */
 export const owners = ['app', 'deps', 'core', 'v8'] as const;
 
@@ -29,7 +27,10 @@ export function ownerOfUrl(url: string): Owner {
  * Returns the owner of a frame. Without source it is a builtin of V8, unless Node's own code called it under a name that no builtin
  * has: it is then a function of Node written in C++, such as `writeUtf8String`.
  */
-export function ownerOfFrame(frame: CallFrame, caller: Owner | undefined): Owner {
+export function ownerOfFrame(
+  frame: { url: string; functionName: string },
+  caller: Owner | undefined,
+): Owner {
   if (frame.url !== '' || caller !== 'core') return ownerOfUrl(frame.url);
   return frame.functionName.startsWith('(') || isBuiltin(frame.functionName) ? 'v8' : 'core';
 }

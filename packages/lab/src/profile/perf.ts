@@ -30,7 +30,7 @@ import {
 } from './serve.ts';
 import { shareOf } from './serving-thread.ts';
 import { tierOfMark } from './tiers.ts';
-import { parseDescription } from './v8-log.ts';
+import { parseDescription } from './v8/v8-log.ts';
 import { startChild } from '../system/guardian.ts';
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import type { MachineFacts } from '../figures.ts';
 import type { TiersDuring } from './call-tree.ts';
-import { type Bailout, CodeTrace } from './code-trace.ts';
+import { type Bailout, CodeTrace } from './v8/code-trace.ts';
 import { checkCpuProfile, type CpuProfile } from './cpu-profile.ts';
 import type { InspectorSession } from './inspector.ts';
 import {
@@ -17,7 +17,7 @@ import {
   withNodeFlags,
   withPreloads,
 } from './instrument.ts';
-import { type CompiledCode, parseJitDump } from './jit-dump.ts';
+import { type CompiledCode, parseJitDump } from './v8/jit-dump.ts';
 import { jsonFramesFile, withJsonFrames } from './json-frames.ts';
 import type { ProfiledThread } from './profiled-thread.ts';
 import {
@@ -38,9 +38,9 @@ import {
   shareOf,
   type ThreadId,
 } from './serving-thread.ts';
-import { untilGone } from '../servers/until-gone.ts';
+import { untilGone } from '../servers/until-idle.ts';
 import type { ThreadTimes } from '../system/cpu-clock.ts';
-import { type CodeEvent, readLog } from './v8-log.ts';
+import { type CodeEvent, readLog } from './v8/v8-log.ts';
 
 /** One server under load, and everything V8 reports about it. */
 export interface Recording {

@@ -1,11 +1,10 @@
 import type { Plan, PlannedVariant } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
-import { undiciGenerator } from '../load/undici.ts';
-import type { LoadGenerator, LoadOutcome } from '../load/generator.ts';
+import { type LoadGenerator, type LoadOutcome, ownGenerator } from '../load/closed-loop.ts';
 import { findWrk } from '../load/wrk.ts';
 import type { MachineFacts } from '../figures.ts';
 import { badAnswerText, findBadAnswer } from '../servers/bad-answer.ts';
-import { checkContract } from '../servers/contract.ts';
+import { checkContract, distinctRequests } from '../servers/contract.ts';
 import {
   cpuBetween,
   readCpu,
@@ -13,7 +12,6 @@ import {
   type ThreadTimes,
   threadTimesBetween,
 } from '../system/cpu-clock.ts';
-import { distinctRequests } from '../servers/distinct-requests.ts';
 import { readMachine } from '../system/machine.ts';
 import type { Server } from '../servers/server.ts';
 import { withServer } from '../servers/with-server.ts';
@@ -147,7 +145,7 @@ export async function runMeasuredLoad(
 }
 
 function generatorOf(): LoadGenerator {
-  return findWrk(1) ?? undiciGenerator();
+  return findWrk(1) ?? ownGenerator();
 }
 
 async function runLoad(

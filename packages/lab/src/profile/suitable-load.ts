@@ -1,7 +1,6 @@
 import type { Plan } from '../config/resolve-plan.ts';
 import type { Endpoint } from '../load/endpoint.ts';
-import { send } from '../servers/contract.ts';
-import { distinctRequests } from '../servers/distinct-requests.ts';
+import { send, distinctRequests } from '../servers/contract.ts';
 import type { Server } from '../servers/server.ts';
 import { untilIdle } from '../servers/until-idle.ts';
 import { mainThreadWaitedMicros, readCpu, waitedForCoreMicros } from '../system/cpu-clock.ts';

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { LabError } from '../errors.ts';
 import type { Runtime } from '../runtimes/cache.ts';
-import { majorOfVersion } from './runtime-version.ts';
 import type { Proof } from './proof.ts';
 import { startChild } from '../system/guardian.ts';
 
@@ -18,11 +17,6 @@ interface Answer {
 /** Plain JavaScript of 2017, not built, because it runs on the runtime under test. */
 const program = fileURLToPath(new URL('../../prove/contestant.cjs', import.meta.url));
 
-/** Returns `loop` for old versions, because mitata is an ES module with current syntax. */
-export function timerFor(runtime: Runtime): 'mitata' | 'loop' {
-  return majorOfVersion(runtime.version) >= 16 ? 'mitata' : 'loop';
-}
-
 /** One side of a proof, in its own process, on any Node. */
 export class Contestant implements AsyncDisposable {
   readonly #child: ChildProcess;
@@ -34,7 +28,7 @@ export class Contestant implements AsyncDisposable {
     this.#proof = proof;
     // Detached, so that Ctrl-C reaches only the runner.
     this.#child = startChild((mark) =>
-      fork(program, [proof.file, side, timerFor(runtime)], {
+      fork(program, [proof.file, side], {
         execPath: runtime.file,
         execArgv: [],
         stdio: ['ignore', 'ignore', 'pipe', 'ipc'],

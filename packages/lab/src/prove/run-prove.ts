@@ -1,7 +1,5 @@
-import mitataPackage from 'mitata/package.json' with { type: 'json' };
 import type { MachineFacts } from '../figures.ts';
 import type { Runtime } from '../runtimes/cache.ts';
-import { timerFor } from './contestant.ts';
 import { measureProof, type ProvePrecision } from './measure.ts';
 import type { Proof } from './proof.ts';
 import type { ProvenRule, ProvenRuntime, SkippedRuntime } from './result.ts';
@@ -63,7 +61,7 @@ async function onRuntime(
   return {
     node: runtime.version,
     v8: v8Of(runtime),
-    timer: timerFor(runtime) === 'mitata' ? `mitata ${mitataPackage.version}` : 'own loop',
+    timer: 'own loop',
     ...timing,
     restarts: precision.restarts,
     blocks: precision.blocks,

@@ -11,9 +11,13 @@ import {
   type Runtime,
   sha256Of,
 } from './cache.ts';
-import { npm, NpmFailure } from './npm.ts';
-import { packageOf, type RuntimePackage } from './packages.ts';
-import { compareVersions, formatRuntime, type RuntimeSpec, satisfies } from './spec.ts';
+import {
+  compareVersions,
+  formatRuntime,
+  type RuntimeKind,
+  type RuntimeSpec,
+  satisfies,
+} from './spec.ts';
 
 const run = promisify(execFile);
 
@@ -150,4 +154,91 @@ function hintOf(known: readonly string[], range: string): string {
   const newestOfMajor = sorted.findLast((version) => satisfies(version, major));
   if (newestOfMajor !== undefined) return `; the newest ${major} is ${newestOfMajor}`;
   return `; the oldest is ${sorted[0]}, the newest ${newest}`;
+}
+
+/**
+ * Runs npm: its configuration holds the user's registry, proxy and credentials, and it checks each tarball against the integrity
+ * its registry promises.
+ * @throws {NpmFailure} with npm's own code, e.g. `E404`, `ETARGET`
+ */
+export function npm(args: readonly string[], signal: AbortSignal): Promise<string> {
+  return new Promise((resolve, reject) => {
+    execFile(
+      'npm',
+      [...args, '--loglevel=error'],
+      { signal, maxBuffer: 64 * 2 ** 20, shell: process.platform === 'win32' },
+      (error, stdout, stderr) => {
+        if (error === null) return resolve(stdout);
+        if (signal.aborted) return reject(signal.reason as Error);
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') {
+          return reject(
+            new LabError(
+              'ERR_REDLINE_RUNTIME',
+              'npm is not on PATH; it is needed to fetch a runtime.',
+            ),
+          );
+        }
+        return reject(new NpmFailure(stderr));
+      },
+    );
+  });
+}
+
+class NpmFailure extends Error {
+  readonly code: string | undefined;
+
+  constructor(stderr: string) {
+    const lines = stderr
+      .split('\n')
+      .map((line) => line.replace(/^npm (error|ERR!)\s*/, ''))
+      .filter((line) => line !== '' && !line.startsWith('npm warn'));
+    const code = lines.find((line) => line.startsWith('code '))?.slice('code '.length);
+    super(lines.find((line) => !line.startsWith('code ')) ?? 'npm printed nothing');
+    this.code = code;
+  }
+
+  get isUnknown(): boolean {
+    return ['E404', 'ETARGET', 'ENOVERSIONS'].includes(this.code ?? '');
+  }
+}
+
+/** The npm package that holds the executable of a runtime. */
+interface RuntimePackage {
+  name: string;
+  /** Path of the executable, relative to the package's root. */
+  program: string;
+}
+
+const systems = {
+  node: { linux: 'linux', darwin: 'darwin', win32: 'win' },
+  bun: { linux: 'linux', darwin: 'darwin', win32: 'windows' },
+  deno: { linux: 'linux', darwin: 'darwin', win32: 'win32' },
+} as const;
+
+/**
+ * Returns the package with the executable for this system. These packages hold one prebuilt binary and no install script.
+ * @throws {LabError} ERR_REDLINE_RUNTIME if none is published
+ */
+export function packageOf(
+  kind: RuntimeKind,
+  platform: NodeJS.Platform = process.platform,
+  arch: string = process.arch,
+): RuntimePackage {
+  const system = (systems[kind] as Partial<Record<NodeJS.Platform, string>>)[platform];
+  if (system === undefined || (arch !== 'x64' && arch !== 'arm64')) {
+    throw new LabError(
+      'ERR_REDLINE_RUNTIME',
+      `npm has no ${kind} for ${platform} on ${arch}; to compare installed runtimes, use redline bench.`,
+    );
+  }
+  const ending = platform === 'win32' ? '.exe' : '';
+  if (kind === 'node') {
+    return { name: `node-${system}-${arch}`, program: join('bin', `node${ending}`) };
+  }
+  if (kind === 'bun') {
+    const cpu = arch === 'arm64' ? 'aarch64' : 'x64';
+    return { name: `@oven/bun-${system}-${cpu}`, program: join('bin', `bun${ending}`) };
+  }
+  const libc = platform === 'linux' ? '-glibc' : '';
+  return { name: `@deno/${system}-${arch}${libc}`, program: `deno${ending}` };
 }

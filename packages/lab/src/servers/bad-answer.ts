@@ -1,7 +1,6 @@
 import type { RequestConfig } from '../config/types.ts';
 import { maskSecrets } from '../secrets.ts';
-import { type Answer, label, send } from './contract.ts';
-import { distinctRequests } from './distinct-requests.ts';
+import { type Answer, label, send, distinctRequests } from './contract.ts';
 import type { Server } from './server.ts';
 
 interface BadAnswer {

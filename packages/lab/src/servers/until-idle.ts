@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunnable, readCpu } from '../system/cpu-clock.ts';
 
 const pollMs = 1;
+const gonePollMs = 10;
 
 /**
  * Waits until a server has used no CPU for `quietMs` and is not waiting for any: on a crowded machine it may not get the core.
@@ -20,5 +21,20 @@ export async function untilIdle(
     const now = performance.now();
     if (totalMicros !== used || isRunnable(pid)) [used, busyAt] = [totalMicros, now];
     else if (now - busyAt >= quietMs) return;
+  }
+}
+
+/** Resolves when a process has ended, or after `maxMs`. */
+export async function untilGone(pid: number, maxMs: number): Promise<void> {
+  const deadline = performance.now() + maxMs;
+  while (isRunning(pid) && performance.now() < deadline) await sleep(gonePollMs);
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
   }
 }

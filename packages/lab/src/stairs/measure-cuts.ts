@@ -2,8 +2,8 @@ import { type Random, shuffled } from '../stats/random.ts';
 import { LabError } from '../errors.ts';
 import { takeTurns } from '../system/pinning.ts';
 import type { SteadyCore } from '../servers/steady-core.ts';
-import { mean } from '../stats/quantile.ts';
-import { chooseStages } from './choose-stages.ts';
+import { mean } from '../stats/order-statistics.ts';
+import { lowestQuarterMean } from '../stats/location.ts';
 import { MeasuredRounds } from './measured-rounds.ts';
 import type { Context, StairsListener, StairsObservations, StairsPlan } from './plan.ts';
 import { type CutSlice, whole, wholeAgain } from './preload/protocol.ts';
@@ -40,7 +40,7 @@ const pilotShare = 0.2;
 const failedTooOften = 0.01;
 
 /** One start of the app, with the run it belongs to. */
-export interface CutStart {
+interface CutStart {
   session: Session;
   plan: StairsPlan;
   /** Receives the measurements. */
@@ -233,4 +233,37 @@ function asError(error: unknown): Error {
 /** Shuffles rounds that each hold every cut once, so that drift affects all of them alike. */
 function shuffledRounds(cuts: readonly number[], count: number, random: Random): number[][] {
   return Array.from({ length: count }, () => shuffled(cuts, random));
+}
+
+/**
+ * Selects the cuts worth their time: those with the cheapest stages are dropped until few enough are left, and their cost joins the
+ * stage before. The first always stays: it is where the request begins.
+ * @param pilot A short first measurement. Its figures are used for nothing else, so that the selection does not bias the result.
+ */
+export function chooseStages(
+  pilot: readonly CutSlice[],
+  cuts: readonly number[],
+  maxStages: number,
+): number[] {
+  const level = new Map(
+    [...cuts, whole].map((cut) => [
+      cut,
+      lowestQuarterMean(
+        pilot
+          .filter((slice) => slice.cut === cut && slice.requests > 0)
+          .map((slice) => slice.threadMicros / slice.requests),
+      ),
+    ]),
+  );
+  const kept = [...cuts];
+  const costOf = (index: number): number =>
+    level.get(kept[index + 1] ?? whole)! - level.get(kept[index]!)!;
+  while (kept.length > maxStages) {
+    let cheapest = 1;
+    for (let index = 2; index < kept.length; index++) {
+      if (Math.abs(costOf(index)) < Math.abs(costOf(cheapest))) cheapest = index;
+    }
+    kept.splice(cheapest, 1);
+  }
+  return kept;
 }

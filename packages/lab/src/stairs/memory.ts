@@ -1,5 +1,5 @@
 import type { Interval } from '../figures.ts';
-import { mean, quantileOfSorted } from '../stats/quantile.ts';
+import { mean, quantileOfSorted } from '../stats/order-statistics.ts';
 import { type CutSlice, whole } from './preload/protocol.ts';
 
 /** Memory of a stage, or of the whole request. The bounds of an interval are the lowest and the highest round. */

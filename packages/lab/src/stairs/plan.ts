@@ -1,5 +1,5 @@
 import type { RequestCalls } from '../calls-out/preload/protocol.ts';
-import type { LoadGenerator } from '../load/generator.ts';
+import type { LoadGenerator } from '../load/closed-loop.ts';
 import type { MachineFacts } from '../figures.ts';
 import type { Pinning } from '../system/pinning.ts';
 import type { CutSlice, WaitingMark } from './preload/protocol.ts';

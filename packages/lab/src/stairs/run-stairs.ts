@@ -1,6 +1,6 @@
 import type { SetupResult } from '../config/types.ts';
 import { LabError } from '../errors.ts';
-import { undiciGenerator } from '../load/undici.ts';
+import { ownGenerator } from '../load/closed-loop.ts';
 import { findWrk } from '../load/wrk.ts';
 import { startCoreSpeedProbe } from '../servers/core-speed-probe.ts';
 import { readInterference, readMachine } from '../system/machine.ts';
@@ -121,7 +121,7 @@ async function trace(
     countedMs: 0,
     node: '',
     hasThreadClock: true,
-    generator: findWrk(1) ?? undiciGenerator(),
+    generator: findWrk(1) ?? ownGenerator(),
     machine: readMachine(placement(context)),
     disturbedShare: 0,
   };

@@ -2,17 +2,18 @@ import type { Interval } from '../figures.ts';
 import { disturbanceWarning } from '../bench/guards.ts';
 import { resamples } from '../stats/bootstrap.ts';
 import { seededRandom } from '../stats/random.ts';
-import { mean } from '../stats/quantile.ts';
+import { mean } from '../stats/order-statistics.ts';
+import type { CallsSummary } from '../calls-out/result.ts';
+import { summariseCalls } from '../calls-out/summarise-calls.ts';
 import { memoryOf } from './memory.ts';
 import { estimateStairs, type StairsEstimates } from './estimate.ts';
 import { type CutSlice, watched } from './preload/protocol.ts';
 import { httpStage } from './common-path.ts';
-import { callsOf } from './calls-of-stages.ts';
 import type { StageFigures, StairsResult } from './result.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { waitingBetween } from './waiting.ts';
 
-export interface StairsFacts {
+interface StairsFacts {
   invocation: string;
   runId: string;
   redlineVersion: string;
@@ -113,7 +114,7 @@ function rangeOf(values: readonly number[]): Interval {
 }
 
 /** Returns the requests per second of one core that does nothing else. */
-export function toRps({ value, low, high }: Interval): Interval {
+function toRps({ value, low, high }: Interval): Interval {
   return { value: 1e6 / value, low: 1e6 / high, high: 1e6 / low };
 }
 
@@ -192,4 +193,19 @@ function warningsOf(seen: StairsObservations, estimates: StairsEstimates): strin
     );
   }
   return warnings;
+}
+
+/** Summarises the calls by the stages that were measured: those of a stage without a cut belong to the stage before it. */
+export function callsOf(
+  { requests }: Pick<StairsObservations, 'requests'>,
+  stages: readonly StageFigures[],
+  folder: string,
+): CallsSummary | undefined {
+  return summariseCalls(requests, {
+    folder,
+    callerOf({ stage = -1 }) {
+      const { name, place, cut } = stages.findLast((each) => each.cut <= stage) ?? stages[0]!;
+      return { name, place, cut };
+    },
+  });
 }

@@ -2,7 +2,7 @@ import type { RequestConfig } from '../config/types.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
 import { send } from '../servers/contract.ts';
-import { checkRoute } from './check-route.ts';
+import { checkRoute } from './trace-request.ts';
 import type { StairsObservations, StairsPlan } from './plan.ts';
 import { whole } from './preload/protocol.ts';
 import { FatalCut, type Session } from './session.ts';

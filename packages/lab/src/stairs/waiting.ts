@@ -1,7 +1,7 @@
 import { send } from '../servers/contract.ts';
 import type { Interval } from '../figures.ts';
 import type { RequestCalls } from '../calls-out/preload/protocol.ts';
-import { medianInterval } from '../stats/median-interval.ts';
+import { medianInterval } from '../stats/order-statistics.ts';
 import type { StairsPlan } from './plan.ts';
 import type { WaitingMark } from './preload/protocol.ts';
 import type { Session } from './session.ts';

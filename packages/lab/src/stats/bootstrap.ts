@@ -1,7 +1,6 @@
 import type { Interval } from '../figures.ts';
-import { hodgesLehmann } from './hodges-lehmann.ts';
+import { hodgesLehmann, mean, median, quantileOfSorted } from './order-statistics.ts';
 import { smallSampleTail, tQuantile } from './small-sample.ts';
-import { mean, median, quantileOfSorted } from './quantile.ts';
 import type { Random } from './random.ts';
 
 export const resamples = 10_000;

@@ -1,12 +1,11 @@
 import type { Interval } from '../figures.ts';
-import { mean, quantileOfSorted } from './quantile.ts';
+import { mean, quantileOfSorted, lowestQuarterMean } from './order-statistics.ts';
 import { resamples } from './bootstrap.ts';
-import { lowestQuarterMean } from './lowest-mean.ts';
 import { tQuantile, z } from './small-sample.ts';
 import { normal, type Random } from './random.ts';
 
-export { normalTail } from './normal.ts';
-export { lowestQuarterMean } from './lowest-mean.ts';
+export { normalTail } from './small-sample.ts';
+export { lowestQuarterMean } from './order-statistics.ts';
 
 /** One round: the measurement of each column; a missing one was void. */
 export type Round = ReadonlyMap<number, number>;

@@ -1,5 +1,3 @@
-import { normalTail } from './normal.ts';
-
 /** The 97.5 % quantile of the normal distribution. */
 export const z = 1.959964;
 
@@ -28,4 +26,14 @@ export function tQuantile(degrees: number): number {
       (79 * z ** 9 + 776 * z ** 7 + 1482 * z ** 5 - 1920 * z ** 3 - 945 * z) /
         (92_160 * degrees ** 4)
   );
+}
+
+/** Returns the chance of a standard normal value above another (Abramowitz & Stegun 26.2.17; error below 1e-7). */
+export function normalTail(value: number): number {
+  if (value < 0) return 1 - normalTail(-value);
+  const t = 1 / (1 + 0.2316419 * value);
+  const polynomial =
+    t *
+    (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))));
+  return (Math.exp((-value * value) / 2) / Math.sqrt(2 * Math.PI)) * polynomial;
 }

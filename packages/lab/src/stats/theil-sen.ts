@@ -1,5 +1,5 @@
 import type { Interval } from '../figures.ts';
-import { quantileOfSorted } from './quantile.ts';
+import { quantileOfSorted } from './order-statistics.ts';
 import { z } from './small-sample.ts';
 
 /**

@@ -1,8 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import {
+  constants,
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { runToEnd } from '../system/run-to-end.ts';
 import { git } from './git.ts';
-import { linkFolder } from './link-folder.ts';
 
 /** Lock files, each with the command that installs exactly the locked versions. */
 const installs: readonly [file: string, command: readonly string[]][] = [
@@ -53,4 +62,27 @@ async function moduleFolders(root: string): Promise<string[]> {
   // A repository that does not ignore node_modules still has it.
   const all = existsSync(join(root, 'node_modules')) ? [...found, 'node_modules'] : found;
   return [...new Set(all.map((each) => each.replace(/\/$/, '')))];
+}
+
+/** Folders that tools write into node_modules while they run: if shared, one tree would change the other's. */
+const own = new Set(['.cache', '.vite', '.vite-temp']);
+
+/** Duplicates a folder with hard links, or with copies if the target is on another disk. Links between packages are kept. */
+function linkFolder(from: string, to: string): void {
+  mkdirSync(to, { recursive: true });
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    if (own.has(entry.name)) continue;
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) linkFolder(source, target);
+    else if (entry.isSymbolicLink()) symlinkSync(readlinkSync(source), target);
+    else if (entry.isFile()) linkFile(source, target);
+  }
+}
+
+function linkFile(source: string, target: string): void {
+  try {
+    linkSync(source, target);
+  } catch {
+    copyFileSync(source, target, constants.COPYFILE_FICLONE);
+  }
 }

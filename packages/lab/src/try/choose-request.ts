@@ -1,11 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { basename } from 'node:path';
 import type { RequestConfig } from '../config/types.ts';
 import { resolveRequest } from '../config/resolve-plan.ts';
 import { LabError } from '../errors.ts';
 import type { Endpoint } from '../load/endpoint.ts';
 import { isWarmingUp, label, routesWithinMs, send } from '../servers/contract.ts';
+import { percent, plural } from '../report/format.ts';
+import { readAccessLog } from '../access-log/read-access-log.ts';
+import { RoutePatterns } from '../access-log/route-pattern.ts';
+import { RouteCosts } from '../access-log/top.ts';
 import { actionIn } from './actions.ts';
-import { plural } from '../report/format.ts';
 
 export interface ChosenRequest {
   request: Required<RequestConfig>;
@@ -259,4 +263,28 @@ function nothingAnswers(refused: readonly string[], unasked: readonly string[]):
     'ERR_REDLINE_TRY',
     `No route was found that answers with 2xx or 3xx (${some}${more}).${others} Name one before the command: /path -- COMMAND, with -H for a header.`,
   );
+}
+
+/**
+ * Finds the GET route of a log that takes the most time in total, or the most frequent one if the log has no durations.
+ * @throws {LabError} ERR_REDLINE_ACCESS_LOG
+ */
+export async function busiestRoute(
+  log: string,
+  signal: AbortSignal,
+): Promise<{ route: string; why: string }> {
+  const costs = new RouteCosts(new RoutePatterns());
+  await readAccessLog([log], (request) => costs.add(request), signal);
+  const { routes, hasDurations } = costs.summarise();
+  const busiest = routes.find(
+    ({ method, requests, serverErrors }) => method === 'GET' && serverErrors < requests,
+  );
+  if (busiest === undefined) {
+    throw new LabError('ERR_REDLINE_ACCESS_LOG', `${log} has no GET request that succeeded.`);
+  }
+  const share = `${percent(busiest.share)} of its ${hasDurations ? 'time' : 'requests'}`;
+  return {
+    route: busiest.route,
+    why: `The busiest GET route of ${basename(log)}, with ${share}.`,
+  };
 }

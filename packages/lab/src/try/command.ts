@@ -17,7 +17,7 @@ import { label } from '../servers/contract.ts';
 import { nodeCommandOf } from '../project/node-command.ts';
 import { runToEnd } from '../system/run-to-end.ts';
 import { unchanged, variantOf, withRedline } from './app.ts';
-import { busiestRoute } from './busiest-route.ts';
+import { busiestRoute } from './choose-request.ts';
 import { addDocker, refuseWithoutDocker, requireLinux, runInDocker } from './docker/command.ts';
 import type { DockerOptions } from './docker/in-container.ts';
 import { addConsent, type ConsentOptions, FirstScreen } from './first-screen.ts';

@@ -1,5 +1,5 @@
 import type { Plan } from '../config/resolve-plan.ts';
-import { enoughRestarts } from '../bench/restarts-that-fit.ts';
+import { enoughRestarts } from '../bench/restart/until-time-is-over.ts';
 import { type RequestCost, suitableConnections } from '../profile/suitable-load.ts';
 import { plural, seconds } from '../report/format.ts';
 

@@ -13,8 +13,8 @@ import {
   send,
   sendOnceReady,
   statusText,
+  distinctRequests,
 } from '../servers/contract.ts';
-import { distinctRequests } from '../servers/distinct-requests.ts';
 import { signIn } from '../servers/sign-in.ts';
 import { pinSelf } from '../system/pinning.ts';
 import { plural } from '../report/format.ts';

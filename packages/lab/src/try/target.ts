@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { chooseVariant } from '../command/choose-variant.ts';
-import { splitAtDashes } from '../command/dashes.ts';
+import { splitAtDashes } from '../command/target-options.ts';
 import { type CommandLine, parseCommand } from '../config/command-line.ts';
 import { hostOf, isUrl, localUrl, pathOf, shortName } from '../config/from-url.ts';
 import { type RequestOptions, withRequestOptions } from '../config/request-options.ts';

@@ -1,7 +1,7 @@
 import { type BenchResult, isMeasured, type MeasuredVariant } from '../bench/result.ts';
 import type { Interval } from '../figures.ts';
 import { fixed, percent } from '../report/format.ts';
-import { median } from '../stats/quantile.ts';
+import { median } from '../stats/order-statistics.ts';
 import { measuredRows, type MeasuredRow } from '../bench/report/rows.ts';
 import { withRedline } from './app.ts';
 import type { TryResult, TryVerdict } from './result.ts';

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { DeclaredFormat } from '../../src/access-log/declared-format.ts';
+import { DeclaredFormat, guessFormat } from '../../src/access-log/declared-format.ts';
 import { combinedLayouts } from '../../src/access-log/formats/combined.ts';
 import { jsonFormats, reqResFormat } from '../../src/access-log/formats/json.ts';
 import { looseFormats, proxyFormats } from '../../src/access-log/formats/proxies.ts';
 import { w3cFormats } from '../../src/access-log/formats/w3c.ts';
 import { wordFormats } from '../../src/access-log/formats/words.ts';
 import { wrappers } from '../../src/access-log/formats/wrappers.ts';
-import { guessFormat } from '../../src/access-log/guess-format.ts';
 import type { LogFormat, ParsedLine } from '../../src/access-log/logged-request.ts';
 import { LineParser } from '../../src/access-log/parse-line.ts';
 

@@ -11,10 +11,13 @@ import {
 import type { Slice, Turn } from '../../src/bench/result.ts';
 import { hasTurns } from '../../src/bench/turns-ratio.ts';
 import { type Replicate, replicateInterval, resamples } from '../../src/stats/bootstrap.ts';
-import { hodgesLehmann } from '../../src/stats/hodges-lehmann.ts';
+import {
+  hodgesLehmann,
+  mean,
+  quantileOfSorted,
+  lowestQuarterMean,
+} from '../../src/stats/order-statistics.ts';
 import { smallSampleTail } from '../../src/stats/small-sample.ts';
-import { mean, quantileOfSorted } from '../../src/stats/quantile.ts';
-import { lowestQuarterMean } from '../../src/stats/lowest-mean.ts';
 import { type Random, seededRandom } from '../../src/stats/random.ts';
 
 export interface Estimator {

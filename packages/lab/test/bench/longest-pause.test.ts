@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type CpuSample, longestPause } from '../../src/bench/longest-pause.ts';
+import { type CpuSample, longestPause } from '../../src/bench/restart/longest-pause.ts';
 
 const since = { sentUntilMs: 1, minMicros: 250 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { restartsThatFit } from '../../src/bench/restarts-that-fit.ts';
+import { restartsThatFit } from '../../src/bench/restart/until-time-is-over.ts';
 import type { Plan } from '../../src/config/resolve-plan.ts';
 
 const minute = 60_000;

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { announcement, estimateRun, QuickTime } from '../../src/bench/run-time.ts';
-import { choosePlans } from '../../src/bench/choose-plans.ts';
+import { announcement, estimateRun, QuickTime, choosePlans } from '../../src/bench/run-time.ts';
 import type { RedlineConfig } from '../../src/config/types.ts';
 
 /** Each group has one server and its control, for which a restart is estimated to take 3 s on two cores. */

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Observations } from '../../src/bench/observations.ts';
 import type { Slice } from '../../src/bench/result.ts';
-import { untilTimeIsOver } from '../../src/bench/until-time-is-over.ts';
+import { untilTimeIsOver } from '../../src/bench/restart/until-time-is-over.ts';
 import type { Plan } from '../../src/config/resolve-plan.ts';
 
 const slice = (restart: number, block: number, variant: string): Slice => ({

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { moreWarmUpMs } from '../../src/bench/warm-up.ts';
+import { moreWarmUpMs } from '../../src/bench/restart/warm-up.ts';
 
 describe('moreWarmUpMs', () => {
   const precision = { warmupMs: 1_000, warmupRequests: 12_000 };

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
 import { startMariadb, startPostgres } from '@redline/services';
-import { unknownFunction } from '../../src/calls-out/explain/called-functions.ts';
+import { unknownFunction, explainCalls } from '../../src/calls-out/explain/explain-calls.ts';
 import { openDatabase } from '../../src/calls-out/explain/database.ts';
-import { explainCalls } from '../../src/calls-out/explain/explain-calls.ts';
 import type { CallGroup, CallsSummary } from '../../src/calls-out/result.ts';
 
 const [postgres, mariadb] = [await startPostgres(), await startMariadb()];

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { hookDrivers } from '../../src/calls-out/preload/hook-loading.ts';
+import { hookDrivers } from '../../src/calls-out/preload/patches.ts';
 import { installRecorder } from '../../src/calls-out/preload/install.ts';
 
 const app = await mkdtemp(join(tmpdir(), 'redline-hooks-'));

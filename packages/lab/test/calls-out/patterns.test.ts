@@ -1,9 +1,7 @@
 // cspell:ignore hunter hgetall evalsha Cwkn kqzt lrdqwhzxcv YWKQZTBLRD
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mongoShape } from '../../src/calls-out/preload/mongo-shape.ts';
-import { redisPattern } from '../../src/calls-out/preload/redis-pattern.ts';
-import { wordPattern } from '../../src/calls-out/preload/word-pattern.ts';
+import { mongoShape, redisPattern, wordPattern } from '../../src/calls-out/preload/patterns.ts';
 
 test('keys and paths keep their words, and nothing with a digit or of the length of an id', () => {
   for (const [text, pattern] of [

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { withParameters } from '../../src/calls-out/explain/postgres-parameters.ts';
+import { withParameters } from '../../src/calls-out/explain/postgres-plan.ts';
 
 test('a fingerprint becomes a statement that PostgreSQL can prepare', () => {
   for (const [text, sql, values] of [

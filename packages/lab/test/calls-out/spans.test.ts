@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { orderOf, timeOpen } from '../../src/calls-out/spans.ts';
+import { orderOf, timeOpen } from '../../src/calls-out/summarise-calls.ts';
 
 /** A call from one time to another, in which the loop is idle for all but the given CPU. */
 function span(fromMs: number, toMs: number, cpuMs = 0): Parameters<typeof timeOpen>[0][number] {

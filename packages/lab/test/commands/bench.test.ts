@@ -141,13 +141,13 @@ describe('redline bench', () => {
     assert.equal(bench.result('r.json').variants[0]!.name, 'plain');
   });
 
-  test('falls back to undici where there is no wrk', async (t) => {
+  test('falls back to its own load where there is no wrk', async (t) => {
     const bench = new Workbench(t);
     bench.writeConfig({ variants: [bench.variant('plain')] });
     const { code, stderr } = await bench.run(['bench', '--json', 'r.json'], { PATH: '/nowhere' });
     assert.equal(code, 0, stderr);
     const result = bench.result('r.json');
-    assert.match(result.load.generator, /^undici \d/);
+    assert.match(result.load.generator, /^redline \d/);
     assert.ok((result.variants[0] as MeasuredVariant).rps > 0);
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { servingWarnings } from '../../src/doctor/cost/serving-warnings.ts';
+import { servingWarnings } from '../../src/doctor/cost/measure-app.ts';
 import type { DoctorResult } from '../../src/doctor/result.ts';
 import { Workbench } from './run-cli.ts';
 

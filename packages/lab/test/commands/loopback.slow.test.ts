@@ -56,14 +56,14 @@ describe('a server at ::1', { skip: (await hasIpv6()) ? false : 'no IPv6 here' }
     });
   }
 
-  test('is asked by undici where there is no wrk', async (t) => {
+  test('is asked by its own load where there is no wrk', async (t) => {
     const bench = workbench(t);
     const url = `http://localhost:${await freePort()}/x`;
     const server = ['ONLY_AT=::1', process.execPath, 'app.cjs'];
     const args = ['bench', url, ...commands['bench']!, '--json', 'r.json', '--', ...server];
     const { code, stderr } = await bench.run(args, { PATH: '/nowhere' });
     assert.equal(code, 0, stderr);
-    assert.match(bench.result('r.json').load.generator, /^undici/);
+    assert.match(bench.result('r.json').load.generator, /^redline/);
   });
 
   test('is told to listen there by http://[::1]', async (t) => {

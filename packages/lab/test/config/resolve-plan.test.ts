@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { resolvePlans } from '../../src/config/resolve-plan.ts';
-import { canTakeTurns } from '../../src/system/can-take-turns.ts';
+import { canTakeTurns } from '../../src/system/load-tools.ts';
 import type { RedlineConfig } from '../../src/config/types.ts';
 
 const config: RedlineConfig = { name: 'test', variants: [{ name: 'a', command: 'node a.js' }] };

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { analyse } from '../../src/deopts/analyse.ts';
-import { explain, isBenign } from '../../src/deopts/reasons.ts';
+import { analyse, explain, isBenign } from '../../src/deopts/analyse.ts';
 import { SourceMaps } from '../../src/profile/source-maps.ts';
-import { type CodeEvent, parseLogLine, readLog } from '../../src/profile/v8-log.ts';
+import { type CodeEvent, parseLogLine, readLog } from '../../src/profile/v8/v8-log.ts';
 
 /**
  * Recorded from `node --log-code --log-deopt` of each version, only the lines of one file: a function

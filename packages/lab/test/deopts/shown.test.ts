@@ -6,7 +6,7 @@ import type { DeoptsResult } from '../../src/deopts/result.ts';
 import { renderPageOf } from '../../src/document/page.ts';
 import { renderTerminal } from '../../src/document/terminal.ts';
 import { SourceMaps } from '../../src/profile/source-maps.ts';
-import { parseLogLine } from '../../src/profile/v8-log.ts';
+import { parseLogLine } from '../../src/profile/v8/v8-log.ts';
 
 /** Each lost optimised code as often as it is said to. */
 function deopted(functions: readonly { place: string; name: string; times: number }[]): string[] {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { grows, growthOf, minGrowth, type Reading } from '../../src/heap/growth.ts';
+import { grows, growthOf, minGrowth } from '../../src/heap/growth.ts';
+import type { Reading } from '../../src/heap/result.ts';
 import { seededRandom } from '../../src/stats/random.ts';
 import { theilSen } from '../../src/stats/theil-sen.ts';
 

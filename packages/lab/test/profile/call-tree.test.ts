@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { buildCallTree } from '../../src/profile/call-tree.ts';
 import { checkCpuProfile, type CpuProfile } from '../../src/profile/cpu-profile.ts';
 import { functionsOf, unoptimisedHot } from '../../src/profile/functions.ts';
-import type { CompiledCode } from '../../src/profile/jit-dump.ts';
+import type { CompiledCode } from '../../src/profile/v8/jit-dump.ts';
 import type { Tier } from '../../src/profile/tiers.ts';
-import { type CodeEvent, parseLogLine } from '../../src/profile/v8-log.ts';
+import { type CodeEvent, parseLogLine } from '../../src/profile/v8/v8-log.ts';
 
 const frame = (functionName: string, url: string, line: number): object => ({
   functionName,

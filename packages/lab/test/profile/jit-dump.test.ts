@@ -4,8 +4,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { parseBailout } from '../../src/profile/code-trace.ts';
-import { parseJitDump } from '../../src/profile/jit-dump.ts';
+import { parseBailout } from '../../src/profile/v8/code-trace.ts';
+import { parseJitDump } from '../../src/profile/v8/jit-dump.ts';
 
 const script = `
 function tiny(a) {

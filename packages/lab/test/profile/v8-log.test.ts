@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { parseLogLine } from '../../src/profile/v8-log.ts';
+import { parseLogLine } from '../../src/profile/v8/v8-log.ts';
 
 describe("a line of V8's log", () => {
   test('tells of code, its tier and its function', () => {

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { findCached } from '../../src/runtimes/cache.ts';
-import { obtainRuntime } from '../../src/runtimes/obtain.ts';
-import { packageOf } from '../../src/runtimes/packages.ts';
+import { obtainRuntime, packageOf } from '../../src/runtimes/obtain.ts';
 import { parseRuntime } from '../../src/runtimes/spec.ts';
 
 const { signal } = new AbortController();

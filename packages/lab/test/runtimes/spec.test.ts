@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { packageOf } from '../../src/runtimes/packages.ts';
+import { packageOf } from '../../src/runtimes/obtain.ts';
 import { compareVersions, parseRuntime, satisfies } from '../../src/runtimes/spec.ts';
 
 test('a runtime is named in the ways people write it', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { callerText } from '../../dist/calls-out/report/call-words.js';
-import { callsOf } from '../../dist/stairs/calls-of-stages.js';
+import { callsOf } from '../../dist/stairs/summarise-stairs.js';
 import { findCommonPath } from '../../dist/stairs/common-path.js';
 import { startCut, traceRequest } from '../../dist/stairs/trace-request.js';
 import { watchWaiting } from '../../dist/stairs/waiting.js';

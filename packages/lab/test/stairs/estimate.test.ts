@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { estimateStairs } from '../../src/stairs/estimate.ts';
-import { chooseStages } from '../../src/stairs/choose-stages.ts';
+import { chooseStages } from '../../src/stairs/measure-cuts.ts';
 import { type CutSlice, whole, wholeAgain } from '../../src/stairs/preload/protocol.ts';
 import { holm } from '../../src/stats/holm.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hodgesLehmann } from '../../src/stats/hodges-lehmann.ts';
+import { hodgesLehmann } from '../../src/stats/order-statistics.ts';
 
 test('of one or two values, and of symmetric ones, the centre is the mean', () => {
   assert.equal(hodgesLehmann([3]), 3);

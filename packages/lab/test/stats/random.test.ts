@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quantileOfSorted } from '../../src/stats/quantile.ts';
+import { quantileOfSorted } from '../../src/stats/order-statistics.ts';
 import { normal, seededRandom, shuffled } from '../../src/stats/random.ts';
 
 test('a seed repeats its numbers, which are even over [0, 1)', () => {

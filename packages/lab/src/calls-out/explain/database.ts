@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { databaseWithoutLogin } from '../../database-url.ts';
+import { databaseWithoutLogin, maskSecrets } from '../../secrets.ts';
 import { LabError } from '../../errors.ts';
-import { maskSecrets } from '../../secrets.ts';
 
 export type Row = Record<string, unknown>;
 

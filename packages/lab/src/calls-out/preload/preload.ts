@@ -2,7 +2,7 @@
 // and their worker threads, where it waits for orders.
 import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { hookDrivers } from './hook-loading.ts';
+import { hookDrivers } from './patches.ts';
 import { installRecorder } from './install.ts';
 import { callsName, type CallsOrder, type CallsReport } from './protocol.ts';
 

@@ -1,8 +1,7 @@
+import { createHash } from 'node:crypto';
 import { appFrames } from './app-frames.ts';
-import { since } from './clocks.ts';
+import { closeAt, RequestWatch, since, type WatchedRequest } from './request-watch.ts';
 import type { CallFrame, CallOut, CallSystem, RequestCalls } from './protocol.ts';
-import { closeAt, RequestWatch, type WatchedRequest } from './request-watch.ts';
-import { keyOfValues } from './values.ts';
 
 /** The global through which patched drivers find their wrappers: it must exist before any of them runs. */
 export const callsGlobal = '__redlineCalls';
@@ -168,5 +167,25 @@ function framesOrNone(): CallFrame[] {
     return appFrames();
   } catch {
     return [];
+  }
+}
+
+/** Longer values are compared by their beginning. */
+const maxCompared = 10_000;
+
+/** Returns a key that is the same for the same values. It stays in the process. */
+function keyOfValues(values: unknown): string {
+  return createHash('sha1').update(serialised(values)).digest('base64');
+}
+
+function serialised(values: unknown): string {
+  try {
+    const text = JSON.stringify(values, (_key, value: unknown) =>
+      typeof value === 'bigint' ? String(value) : value,
+    );
+    return (text ?? '').slice(0, maxCompared);
+  } catch {
+    // Circular, or with a getter that throws: it equals only itself.
+    return String(Math.random());
   }
 }

@@ -6,8 +6,7 @@ import type { App } from '../app/app.ts';
 import { at, type Node } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
 import type { SeenCall } from './blocked.ts';
-import type { HotPlace } from './hot-functions.ts';
-import { mainBuiltin } from './main-builtin.ts';
+import { type HotPlace, mainBuiltin } from './hot-functions.ts';
 import { type ObservedFunctions, pathOf } from './observed-functions.ts';
 
 /** A package and the builtins it runs, without the functions of Node it calls. */

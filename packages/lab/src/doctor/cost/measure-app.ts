@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CallsWatch } from '../../calls-out/calls-watch.ts';
 import type { CallsSummary } from '../../calls-out/result.ts';
 import { summariseCalls } from '../../calls-out/summarise-calls.ts';
-import { watchApp } from '../../calls-out/watch-app.ts';
+import { watchApp } from '../../calls-out/watch-variant.ts';
 import type { RequestConfig } from '../../config/types.ts';
 import { buildCallTree, type CallTree } from '../../profile/call-tree.ts';
 import { hottestLines } from '../../profile/hottest-lines.ts';
@@ -20,12 +20,11 @@ import { chooseAll, mainOf } from '../../try/prepare.ts';
 import type { TryTarget } from '../../try/target.ts';
 import type { ScoutSettings } from '../../try/preload/protocol.ts';
 import { Trial, type TrialOptions } from '../../try/trial.ts';
-import { observerName } from '../preload/protocol.ts';
+import { observerName, type Serving } from '../preload/protocol.ts';
 import type { Measured } from '../result.ts';
 import { Observation } from './observation.ts';
-import { servingWarnings } from './serving-warnings.ts';
 
-export interface MeasureOptions {
+interface MeasureOptions {
   env: Record<string, string>;
   seconds: number;
   warmupSeconds: number;
@@ -237,4 +236,37 @@ function withObserver(app: TryTarget['app'], path: string): TryTarget['app'] {
       [observerName]: path,
     },
   };
+}
+
+/** Cost of a replaced method, by its owner and name; the first match counts. */
+const costs: readonly [method: RegExp, cost: string][] = [
+  [
+    /^http\.ServerResponse\.prototype\.emit$/,
+    'each response emits its events, also those without a listener',
+  ],
+  [
+    /^http\.IncomingMessage\.prototype\.emit$/,
+    'each request emits the events of a stream, also one without a body',
+  ],
+  [
+    /^http\.ServerResponse\.prototype\.(end|write|flushHeaders)$/,
+    'each response that calls it is framed and written by JavaScript, over a socket',
+  ],
+  [/^http\.ServerResponse\./, 'each response is framed and written by JavaScript, over a socket'],
+  [/^http\.IncomingMessage\./, 'each request is a stream from its start'],
+];
+
+/** Explains why a server created by @redline/http does not use its fast path: the replaced method, and its cost. */
+export function servingWarnings(serving: Serving | undefined): string[] {
+  if (serving === undefined) return [];
+  const { name, reason, replaced = [] } = serving;
+  if (name === 'node') {
+    return [
+      `@redline/http is loaded, but Node's own server serves the requests: ${reason}. Without that they are the engine's.`,
+    ];
+  }
+  return replaced.map((method) => {
+    const [, cost = 'the engine calls it'] = costs.find(([pattern]) => pattern.test(method)) ?? [];
+    return `${method} was replaced, as an agent does: ${cost}, which takes some of what @redline/http gains. Without the agent it is all there; redline try measures both.`;
+  });
 }

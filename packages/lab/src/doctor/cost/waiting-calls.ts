@@ -6,8 +6,8 @@ import type { CallGroup, CallsOfCaller, CallsSummary, CallTimes } from '../../ca
 import { timeOf } from '../../calls-out/summarise-calls.ts';
 import type { Candidate } from '../examine.ts';
 import type { Finding, Waits } from '../result.ts';
-import { nPlusOne } from '../rules/n-plus-one.ts';
-import { sequentialAwaits } from '../rules/sequential-awaits.ts';
+import { nPlusOne } from '../rules/data/n-plus-one.ts';
+import { sequentialAwaits } from '../rules/data/sequential-awaits.ts';
 
 /** Number of calls with one statement from which they are a finding. */
 const leastRepeated = 3;

@@ -1,23 +1,22 @@
 import { resolve } from 'node:path';
 import type { CallsSummary } from '../../calls-out/result.ts';
-import type { CallTree, Frame } from '../../profile/call-tree.ts';
+import type { CallNode, CallTree, Frame } from '../../profile/call-tree.ts';
 import type { SourceMaps } from '../../profile/source-maps.ts';
 import type { App } from '../app/app.ts';
 import { type Candidate, examine, type Examined } from '../examine.ts';
 import type { Cost, Finding } from '../result.ts';
 import { jsonClone } from '../rules/json-clone.ts';
 import { enclosingFunction, type Node } from '../syntax/node.ts';
-
 import { RequestPath } from '../syntax/request-path.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
+import type { Seen } from '../rules/rule.ts';
 import { blockedCalls, jsonCalls, type SeenCall } from './blocked.ts';
 import { hotFunctions } from './hot-functions.ts';
 import { hotPackages } from './hot-packages.ts';
-import { samplesOf } from './cost-of.ts';
 import { ObservedFunctions } from './observed-functions.ts';
 import { withWaits } from './waiting-calls.ts';
 
-export interface Profiled {
+interface Profiled {
   tree: CallTree;
   lines: ReadonlyMap<string, number>;
   microsPerSample: number;
@@ -180,4 +179,60 @@ function weightOfAdvice(finding: Finding, costly: readonly Finding[]): number {
     ({ file, line, cost }) => file === finding.file && line === finding.line && cost !== undefined,
   );
   return Math.min(own, around?.cost?.microsPerRequest ?? own);
+}
+
+/** Counts samples in calls of these names made by a function of the app, directly or through code outside the app. */
+function samplesInCalls(
+  tree: CallTree,
+  functions: ObservedFunctions,
+  fn: Node,
+  names: readonly string[],
+): number {
+  const isNamed = ({ frame }: CallNode): boolean =>
+    names.some((name) => frame.name === name || frame.name.endsWith(`.${name}`));
+  const below = (node: CallNode): number =>
+    node.children.reduce((sum, child) => {
+      // Calls in another function of the app are attributed to that function.
+      if (functions.of(child.frame) !== undefined) return sum;
+      return sum + (isNamed(child) ? child.total : below(child));
+    }, 0);
+  const visit = (node: CallNode): number => {
+    const own = functions.of(node.frame)?.node === fn ? below(node) : 0;
+    return node.children.reduce((sum, child) => sum + visit(child), own);
+  };
+  return visit(tree.root);
+}
+
+/** Counts samples whose own time belongs to a package or a module of Node: its functions, and the builtins they call. */
+function samplesInPackages(tree: CallTree, packages: readonly string[]): number {
+  const isTheirs = (url: string): boolean =>
+    packages.some((name) =>
+      name.startsWith('node:') ? url.startsWith(name) : url.includes(`/node_modules/${name}/`),
+    );
+  const visit = (node: CallNode, caller: boolean): number => {
+    const { url, name } = node.frame;
+    const isOurs = url === '' ? caller && name !== '(garbage collector)' : isTheirs(url);
+    return node.children.reduce((sum, child) => sum + visit(child, isOurs), isOurs ? node.self : 0);
+  };
+  return visit(tree.root, false);
+}
+
+/** Counts samples with a function of the app on the stack. */
+function samplesWith(tree: CallTree, functions: ObservedFunctions, fn: Node): number {
+  const visit = (node: CallNode): number =>
+    functions.of(node.frame)?.node === fn
+      ? node.total
+      : node.children.reduce((sum, child) => sum + visit(child), 0);
+  return visit(tree.root);
+}
+
+function samplesOf(
+  tree: CallTree,
+  functions: ObservedFunctions,
+  seen: Seen,
+  fn: Node | undefined,
+): number | undefined {
+  if ('packages' in seen) return samplesInPackages(tree, seen.packages);
+  if ('itself' in seen) return samplesWith(tree, functions, seen.itself);
+  return fn && samplesInCalls(tree, functions, fn, seen.calls);
 }

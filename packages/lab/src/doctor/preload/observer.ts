@@ -1,5 +1,6 @@
 // Loaded into the app before its own code: NODE_OPTIONS=--import. It is also loaded into npm, every other Node process on the way
 // and their worker threads, where it waits for orders.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { Session } from 'node:inspector';
 import { connect, type Socket } from 'node:net';
@@ -8,9 +9,60 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { createInterface } from 'node:readline';
 import { createRequire } from 'node:module';
 import { isMainThread, threadId } from 'node:worker_threads';
-import { cachedRoutes } from './cached-routes.ts';
-import { observerName, type Order, profilingMicros, type Report } from './protocol.ts';
-import { watchServing } from './serving-server.ts';
+import {
+  type CachedRoute,
+  observerName,
+  type Order,
+  profilingMicros,
+  type Report,
+  type Serving,
+} from './protocol.ts';
+
+/** Key of the list in which @redline/response-cache keeps the routes of the process. */
+const kRoutes = Symbol.for('redline.cachedRoutes');
+
+interface Listed {
+  readonly name: string;
+  readonly reads: WeakRef<ReadonlySet<string>>;
+}
+
+/** Returns the parts of the request that each cached route has read so far. */
+export function cachedRoutes(): readonly CachedRoute[] | undefined {
+  const listed = (globalThis as Record<symbol, unknown>)[kRoutes] as readonly Listed[] | undefined;
+  if (listed === undefined) return undefined;
+  const found = new Map<string, Set<string>>();
+  for (const { name, reads } of listed) {
+    const known = found.get(name) ?? new Set();
+    for (const each of reads.deref() ?? []) known.add(each);
+    found.set(name, known);
+  }
+  return [...found].map(([route, reads]) => ({ route, reads: [...reads].toSorted() }));
+}
+
+/** Key under which a server of @redline/http reports its engine. */
+const kServedBy: unique symbol = Symbol.for('redline.http.servedBy') as never;
+
+interface Known {
+  [kServedBy]?(): Serving;
+}
+
+/**
+ * Subscribes only until the next request: a subscriber costs every request something. Returns a function that reports the engine of
+ * its server.
+ */
+function watchServing(): () => Serving | undefined {
+  const channel = 'http.server.request.start';
+  let server: Known | undefined;
+  const take = (message: unknown): void => {
+    unsubscribe(channel, take);
+    ({ server } = message as { server: Known });
+  };
+  subscribe(channel, take);
+  return () => {
+    unsubscribe(channel, take);
+    return server?.[kServedBy]?.();
+  };
+}
 
 /** Delay that an idle loop shows, from the resolution of the timer. */
 const resolutionMs = 5;

@@ -2,7 +2,6 @@ import type { BenchResult } from '../../bench/result.ts';
 import type { Tree } from '../../trees/trees.ts';
 import { verdictOf } from '../../try/verdict.ts';
 import type { Candidate } from '../examine.ts';
-import { changeNames } from './change-names.ts';
 import { change, check, compare, treeAt, variantIn, type Where } from './changed-tree.ts';
 
 /**
@@ -47,4 +46,15 @@ export async function measureLadder(
 
 function placeOf({ finding: { file, line } }: Candidate): string {
   return `${file}:${line}`;
+}
+
+/** Names the app with a change by the rule of the change, with the line if a rule found more than one. */
+export function changeNames(changes: readonly Candidate[]): string[] {
+  const named = changes.map(({ finding: { rule, line } }) => ({ rule, line }));
+  return named.map(({ rule, line }, index) => {
+    const same = named.filter((each) => each.rule === rule);
+    const isOne = same.length === 1;
+    const isOneLine = same.filter((each) => each.line === line).length === 1;
+    return `+ ${rule}${isOne ? '' : isOneLine ? `:${line}` : `:${line} #${index + 1}`}`;
+  });
 }

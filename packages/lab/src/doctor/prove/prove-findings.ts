@@ -7,10 +7,9 @@ import type { TryTarget } from '../../try/target.ts';
 import type { Edit } from '../edits.ts';
 import type { Candidate } from '../examine.ts';
 import type { Proof } from '../result.ts';
-import { changeNames } from './change-names.ts';
+import { changeNames, measureLadder } from './ladder.ts';
 import { apply, isSame, type ProveOptions, treeAt, type Where } from './changed-tree.ts';
 import type { EarlierProofs } from './earlier-proofs.ts';
-import { measureLadder } from './ladder.ts';
 import {
   type AppliedChange,
   applyChange,

@@ -1,5 +1,5 @@
 import type { Edit } from '../edits.ts';
-import { identifiersIn } from '../syntax/identifiers-in.ts';
+import { identifiersIn } from './imports.ts';
 import {
   argumentsOf,
   at,

@@ -10,7 +10,7 @@ import {
   type Node,
 } from '../syntax/node.ts';
 import type { SourceFile } from '../syntax/source-file.ts';
-import { insertImport } from './insert-import.ts';
+import { insertImport } from './imports.ts';
 import { memoisationOf } from './memoisation.ts';
 import type { Rule, Sighting } from './rule.ts';
 

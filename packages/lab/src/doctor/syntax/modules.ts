@@ -12,9 +12,9 @@ import {
   propertyOf,
   stringOf,
   withinFunction,
+  returnedBy,
 } from './node.ts';
 import { type Code, Files, importOf, packageOf } from './files.ts';
-import { returnedBy } from './returned-by.ts';
 import type { Binding } from './scopes.ts';
 import type { SourceFile } from './source-file.ts';
 

@@ -12,7 +12,7 @@ export interface FunctionNode extends Node {
   type: 'FunctionDeclaration' | 'FunctionExpression' | 'ArrowFunctionExpression';
 }
 
-export interface ClassNode extends Node {
+interface ClassNode extends Node {
   type: 'ClassDeclaration' | 'ClassExpression';
 }
 
@@ -20,7 +20,7 @@ export interface CallNode extends Node {
   type: 'CallExpression' | 'NewExpression';
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && typeof (value as Node).type === 'string';
 }
 
@@ -184,4 +184,16 @@ export function topStatementOf(node: Node): Node {
     statement = above;
   }
   return statement;
+}
+
+export function returnedBy(fn: Node): Node[] {
+  const body = at(fn, 'body');
+  if (body === undefined) return [];
+  if (body.type !== 'BlockStatement') return [body];
+  const found: Node[] = [];
+  for (const each of withinFunction(body)) {
+    const value = each.type === 'ReturnStatement' ? bare(at(each, 'argument')) : undefined;
+    if (value !== undefined && enclosingFunction(each) === fn) found.push(value);
+  }
+  return found;
 }

@@ -14,10 +14,10 @@ import {
   propertyOf,
   stringOf,
   within,
+  returnedBy,
 } from './node.ts';
 import type { Code } from './files.ts';
 import type { Modules } from './modules.ts';
-import { returnedBy } from './returned-by.ts';
 import { resolversIn } from './resolvers.ts';
 import type { SourceFile } from './source-file.ts';
 

@@ -6,7 +6,7 @@ import { type Overrides, resolvePlans } from '../../config/resolve-plan.ts';
 import { LabError } from '../../errors.ts';
 import { findEndpoint } from '../../load/endpoint.ts';
 import { type Inspected, Inspector } from '../../profile/inspector.ts';
-import { isRunning, untilGone } from '../../servers/until-gone.ts';
+import { isRunning, untilGone } from '../../servers/until-idle.ts';
 import { readMachine } from '../../system/machine.ts';
 import type { HeapApp } from '../app.ts';
 import { evaluate } from '../memory.ts';

@@ -1,15 +1,6 @@
+import type { Step } from '../result.ts';
 import type { HeapGraph } from '../snapshot/heap-graph.ts';
 import { none, pathTo, type RetainingTree } from '../snapshot/retaining-tree.ts';
-
-/** One step of the path from the roots: the name of a variable, property or list, and the object it leads to. */
-export interface Step {
-  /** Empty if the name is internal to V8; `[]` for any element. */
-  label: string;
-  /** Class, or name of a function with `()`. */
-  name: string;
-  /** Further repetitions of the step, as in a linked list. */
-  times?: number;
-}
 
 /** Names internal to V8, which no program sees. */
 const inner =

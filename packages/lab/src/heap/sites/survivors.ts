@@ -1,6 +1,7 @@
 import type { AllocatingFunction, HeapGraph } from '../snapshot/heap-graph.ts';
 import { none, type RetainingTree } from '../snapshot/retaining-tree.ts';
-import { pathLabels, type Step } from './retaining-path.ts';
+import type { Step } from '../result.ts';
+import { pathLabels } from './retaining-path.ts';
 
 /** New objects that are kept by the same path. */
 export interface Survivors {

@@ -1,7 +1,6 @@
 import { LabError } from '../../errors.ts';
 import { HeapGraph } from './heap-graph.ts';
-import { NumberLists, type NumberSink } from './number-lists.ts';
-import { StringList } from './string-list.ts';
+import { NumberLists, type NumberSink, StringList } from './sections.ts';
 
 interface Header {
   snapshot: {

@@ -5,8 +5,7 @@ import type { CallRecorder } from '../../calls-out/preload/recorder.ts';
 import { type CrashReport, type FromServer, type ToServer, watched, whole } from './protocol.ts';
 import type { Recorder } from './recorder.ts';
 import { hasThreadClock, rotate } from './rotation.ts';
-import { cutException, type StairsState } from './state.ts';
-import { WaitingMarks } from './waiting-marks.ts';
+import { cutException, type StairsState, WaitingMarks } from './state.ts';
 
 /** Opens the connection to the runner: the runner sends commands, and this process measures itself. */
 export function openControl(state: StairsState, recorder: Recorder, calls: CallRecorder): void {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import type { EndingTimes } from './ending-times.ts';
-import { type PreloadSettings, type StageKind, whole } from './protocol.ts';
-import type { WaitingMarks } from './waiting-marks.ts';
+import { type PreloadSettings, type StageKind, type WaitingMark, whole } from './protocol.ts';
 
 /**
  * Thrown to leave functions of a request that has ended. Not an Error: capturing a stack costs microseconds. Not frozen, for
@@ -28,7 +28,7 @@ export type WatchedResponse = ServerResponse & { [hasEndedEarly]?: boolean };
  * The way out of a framework's stage: by returning undefined, after which the framework waits for nothing, or by throwing
  * through it.
  */
-export type Exit = 'return' | 'throw';
+type Exit = 'return' | 'throw';
 
 type Callable = (this: unknown, ...args: unknown[]) => unknown;
 
@@ -205,4 +205,20 @@ export class StairsState {
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise;
+}
+
+/** Records when a single request, alone in the server, reached each stage, as the idle time of the event loop so far. */
+export class WaitingMarks {
+  readonly #marks = new Map<number, number>();
+  /** The stage that was reached last, again or for the first time. */
+  latest: number | undefined;
+
+  note(stage: number): void {
+    this.latest = stage;
+    if (!this.#marks.has(stage)) this.#marks.set(stage, performance.eventLoopUtilization().idle);
+  }
+
+  all(): WaitingMark[] {
+    return [...this.#marks].map(([stage, idleMs]) => ({ stage, idleMs }));
+  }
 }

@@ -8,11 +8,10 @@ import { type AppFolder, findAppFolder } from './app-folder.ts';
 import type { Finish } from './client.ts';
 import { Container } from './container.ts';
 import { copyFolder } from './copy-folder.ts';
-import { type ContainerEngine, findEngine } from './engine.ts';
+import { type ContainerEngine, findEngine, type Remote, remoteOf } from './engine.ts';
 import { environmentOf, exportsOf } from './environment.ts';
 import { innerCommand, noFolderCode, resultFile } from './inner-command.ts';
 import { installationOf } from './installation.ts';
-import { type Remote, remoteOf } from './remote.ts';
 
 export interface DockerOptions {
   docker?: true;

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { accessSync, constants } from 'node:fs';
 import { basename, posix, resolve, sep } from 'node:path';
-import { splitAtDashes } from '../../command/dashes.ts';
+import { splitAtDashes } from '../../command/target-options.ts';
 import { quotedWord } from '../../config/command-line.ts';
 import { LabError } from '../../errors.ts';
 import type { AppFolder } from './app-folder.ts';

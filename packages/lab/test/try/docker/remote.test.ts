@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { remoteHost } from '../../../src/try/docker/remote.ts';
+import { remoteHost } from '../../../src/try/docker/engine.ts';
 
 describe('the machine of an engine of containers', () => {
   const cases: [address: string, host: string | undefined][] = [

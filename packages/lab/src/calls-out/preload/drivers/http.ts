@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { CallFacts, CallRecorder, OpenCall } from '../recorder.ts';
-import { wordPattern } from '../word-pattern.ts';
+import { wordPattern } from '../patterns.ts';
 import { wrapMethod } from './driver.ts';
 
 type Message = Record<string, unknown>;

@@ -1,5 +1,5 @@
 // cspell:ignore lsid
-import { mongoShape } from '../mongo-shape.ts';
+import { mongoShape } from '../patterns.ts';
 import type { CallRecorder } from '../recorder.ts';
 import { callRecorded, type Wrappable, wrapMethod } from './driver.ts';
 

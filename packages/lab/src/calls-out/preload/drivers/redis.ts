@@ -1,5 +1,5 @@
 import type { CallRecorder } from '../recorder.ts';
-import { redisPattern } from '../redis-pattern.ts';
+import { redisPattern } from '../patterns.ts';
 import { type Method, recorded, type Wrappable, wrapMethod } from './driver.ts';
 
 interface IoredisCommand {

@@ -54,3 +54,19 @@ const unavailable: ReadonlySet<DeferErrorCode> = new Set([
   'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
   'ERR_REDLINE_DEFER_SEAL',
 ]);
+
+export function optionError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_OPTION', sentence, cause);
+}
+
+export function levelError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_LEVEL', sentence, cause);
+}
+
+export function sealError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_SEAL', sentence, cause);
+}
+
+function errorOf(code: DeferErrorCode, sentence: string, cause: unknown): DeferError {
+  return new DeferError(code, sentence, cause === undefined ? {} : { cause });
+}

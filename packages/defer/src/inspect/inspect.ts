@@ -1,6 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { DeferError } from '../errors.ts';
+import { DeferError, optionError } from '../errors.ts';
 import { FileDeadLetters, isLetter } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
 import { jobsByName } from '../directory/jobs-by-name.ts';
@@ -43,7 +43,7 @@ export async function runInspect(
     (action) => options[action],
   );
   if (actions.length > 1) {
-    throw wrongCall(`--${actions.join(' and --')} exclude each other.`);
+    throw optionError(`--${actions.join(' and --')} exclude each other.`);
   }
   if (options.state !== undefined) oneOf('--state', options.state, states);
   const limit = wholeNumber('--limit', Number(options.limit ?? 50));
@@ -82,7 +82,7 @@ async function requeueJobs(
 ): Promise<number> {
   const { state = options.id === undefined ? 'dead' : undefined } = options;
   if (state === 'waiting' || state === 'delayed') {
-    throw wrongCall('Waiting jobs run anyway: there is nothing to requeue.');
+    throw optionError('Waiting jobs run anyway: there is nothing to requeue.');
   }
   const isMeant = chooser({ ...options, ...(state !== undefined && { state }) });
   const meant = jobs.filter(
@@ -104,7 +104,7 @@ async function removeLetters(
 ): Promise<number> {
   const { id, job, sink, all } = options;
   if (id === undefined && job === undefined && sink === undefined && all !== true) {
-    throw wrongCall('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
+    throw optionError('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
   }
   const letters = new FileDeadLetters(join(directory, 'dead'), 0, undefined);
   const isMeant = chooser({ ...options, state: 'dead' });
@@ -229,10 +229,6 @@ function checkLetters(folder: string): void {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     }
   }
-}
-
-function wrongCall(sentence: string): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
 }
 
 function countOf(jobs: readonly ListedJob[], which: ListedState): number {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { KeyRing } from '../seal/key-ring.ts';
 import { resolveSeal, type SealOptions } from '../seal/seal-options.ts';
 import { messageOf } from '../thrown.ts';
-import { optionError } from '../validate.ts';
+import { optionError } from '../errors.ts';
 
 /** Loads the keys of a module whose default export is `journal.seal`. @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export async function readKeys(file: string): Promise<KeyRing> {

@@ -126,16 +126,7 @@ export class DeadLetters {
 }
 
 /* A separate record: the job itself would keep its request in memory. */
-function toRecord({
-  id,
-  sink,
-  job,
-  key,
-  json,
-  deferredAtMs,
-  attempt,
-  context,
-  options,
-}: JobRecord): JobRecord {
+function toRecord(of: JobRecord): JobRecord {
+  const { id, sink, job, key, json, deferredAtMs, attempt, context, options } = of;
   return { id, sink, job, key, json, deferredAtMs, attempt, context, options };
 }

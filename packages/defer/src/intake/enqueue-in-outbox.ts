@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { levelError } from '../errors.ts';
 import type { Outbox, OutboxJob } from '../outbox.ts';
 import type { Deferred, PendingJob } from '../sink-queue/pending-job.ts';
 import type { Owner } from '../request/owner.ts';
@@ -17,16 +17,14 @@ export function enqueueInOutbox(
   owner: Owner,
 ): Deferred {
   if (outbox === undefined || transaction === undefined) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
+    throw levelError(
       outbox === undefined
         ? 'The level outbox needs an outbox: give createDefer the option outbox.'
         : 'The level outbox needs the client of your transaction: defer(job, data, { level: "outbox", transaction: client }).',
     );
   }
   if (job.when === 'aborted') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
+    throw levelError(
       'A job of level outbox is part of its transaction, and cannot depend on the client going away.',
     );
   }

@@ -113,7 +113,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
       this.deliver(job);
       scope.add(job);
     } else {
-      queue.reserve();
+      queue.budget.reserve();
       job.isReserved = true;
       scope.add(job);
     }
@@ -172,7 +172,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
   #shareAbort(job: PendingJob, queue: SinkQueue, scope: Scope | undefined): void {
     const candidates = this.#scopes.all().filter((other) => !other.isGone || other === scope);
     if (!job.isJournaled && !this.#storage.load(job, queue)) return;
-    queue.reserve();
+    queue.budget.reserve();
     job.isReserved = true;
     const shared = new SharedAbort(job, candidates.length);
     for (const candidate of candidates) candidate.shareAbort(shared);
@@ -202,7 +202,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     }
     if (job.level === 'sink' && !job.isRelayed && !job.isSettled) this.#limit.watch(job);
     // Neither memory nor the journal has room for the job, and it may wait for some.
-    if (this.#storage.isBlocked(job) && queue.isFull) job.isHeldBack = true;
+    if (this.#storage.isBlocked(job) && queue.budget.isFull) job.isHeldBack = true;
     else if (!queue.enqueue(job)) this.#drop(job, queue, 'overflow');
   }
 
@@ -388,7 +388,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     const queue = this.#host.queueOf(job);
     if (job.isReserved) {
       job.isReserved = false;
-      queue.unreserve();
+      queue.budget.unreserve();
     }
     return queue;
   }

@@ -71,7 +71,7 @@ export class JobStorage {
    * Holds the job in memory until its queue has it. Returns false if it was given up. @throws {DeferError} ERR_REDLINE_DEFER_FULL
    */
   load(job: PendingJob, queue: SinkQueue): boolean {
-    if (!queue.isFull) {
+    if (!queue.budget.isFull) {
       if (job.level === 'memory') this.#host.settle(job, undefined);
       return true;
     }
@@ -89,10 +89,10 @@ export class JobStorage {
       if (job.level === 'memory') this.#host.settle(job, undefined);
       return true;
     }
-    if (overflow === 'block' && queue.blocked < queue.options.maxPending) {
+    if (overflow === 'block' && queue.budget.blocked < queue.options.maxPending) {
       if (job.level === 'sink') return true;
       this.#host.watch(job);
-      queue.whenRoom(() => this.#host.settle(job, undefined));
+      queue.budget.whenFree(() => this.#host.settle(job, undefined));
       return true;
     }
     queue.stats.rejected++;
@@ -166,7 +166,7 @@ export class JobStorage {
     // Its level, memory, is acknowledged: a delayed job that was to wait on disk waits in memory.
     if (!isWritten && job.level === 'memory' && job.isSpilled)
       this.#host.queueOf(job).takeBack(job);
-    const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.queueOf(job).isFull);
+    const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.queueOf(job).budget.isFull);
     const isEnough = this.#host.journaling!.degrades && (isInMemory || isWritten);
     this.#host.settle(job, isEnough ? undefined : error);
   }

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { DeferError } from '../errors.ts';
+import { DeferError, optionError } from '../errors.ts';
 import type { JobDefinition } from './job.ts';
 import { levels, onDuplicates, whens, type Level, type OnDuplicate, type When } from './level.ts';
 import { checkTime } from './run-at.ts';
@@ -111,25 +111,20 @@ export function checkCall(call: DeferCallOptions): void {
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function checkKey(key: unknown): asserts key is string {
   if (typeof key === 'string') return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `The option key must be a string; got ${shown(key)}.`,
-  );
+  throw optionError(`The option key must be a string; got ${shown(key)}.`);
 }
 
 function checkDuplicate(onDuplicate: OnDuplicate, key: string | undefined): void {
   oneOf('onDuplicate', onDuplicate, onDuplicates);
   if (key !== undefined) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option onDuplicate ('${onDuplicate}') needs a key, which says what is a duplicate.`,
   );
 }
 
 function checkRequest(request: unknown): void {
   if (request === undefined || typeof request === 'object') return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option request must be a request, a response or null; got ${shown(request)}.`,
   );
 }
@@ -147,8 +142,7 @@ function checkSinkOptions(options: unknown): void {
     );
   }
   if (json?.startsWith('{')) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option options must be an object that JSON can carry; got ${shown(options)}.`,
   );
 }

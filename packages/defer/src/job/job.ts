@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 import { levels, whens, type Level, type When } from './level.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
 
@@ -42,8 +42,7 @@ export function defineJob<Data = undefined>(
   options: JobOptions = {},
 ): JobDefinition<Data> {
   if (typeof name !== 'string' || name === '') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
+    throw optionError(
       `The name of a job must be a string with at least one character; got ${String(name)}.`,
     );
   }

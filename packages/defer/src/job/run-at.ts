@@ -1,6 +1,5 @@
-import { DeferError } from '../errors.ts';
+import { levelError, optionError } from '../errors.ts';
 import type { Level } from './level.ts';
-import { optionError } from '../validate.ts';
 
 /** Time at which a job runs. */
 export interface RunTime {
@@ -51,8 +50,7 @@ export function runAtMsOf(
   const runAtMs = delayMs === undefined ? Number(runAt) : nowMs + delayMs;
   if (runAtMs <= nowMs) return undefined;
   if (level !== 'sink' && level !== 'outbox') return runAtMs;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  throw levelError(
     level === 'sink'
       ? 'At level sink the response waits for the sink: a job that runs later needs another level.'
       : 'A job of level outbox goes to its sink on commit: a job that runs later needs another level.',

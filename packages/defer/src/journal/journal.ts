@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { DeferError } from '../errors.ts';
+import { type DeferError, optionError } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { frameKinds } from './frame.ts';
 import { journalError } from './journal-error.ts';
@@ -119,7 +119,7 @@ export class Journal<Waiter = unknown> {
   }
 
   get hasUnwritten(): boolean {
-    return this.#appending.hasUnwritten;
+    return this.#appending.commit.hasUnwritten;
   }
 
   /** The segment that is appended to, if one is open. */
@@ -136,10 +136,7 @@ export class Journal<Waiter = unknown> {
     const known = this.sinks.indexOf(sink);
     if (known !== -1) return known;
     if (this.sinks.length === maxSinksOfAJournal) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_OPTION',
-        `A journal keeps jobs of at most ${maxSinksOfAJournal} sinks.`,
-      );
+      throw optionError(`A journal keeps jobs of at most ${maxSinksOfAJournal} sinks.`);
     }
     return this.sinks.push(sink) - 1;
   }
@@ -151,7 +148,7 @@ export class Journal<Waiter = unknown> {
   append(sink: string, record: string): JobPlace {
     const index = this.sinkIndex(sink);
     const number = this.#nextJob;
-    const offset = this.#appending.add(frameKinds.job, number, record);
+    const offset = this.#appending.commit.add(frameKinds.job, number, record);
     const segment = this.#appending.segment!;
     this.#nextJob++;
     segment.add(number, index, jobStates.loaded);
@@ -178,7 +175,7 @@ export class Journal<Waiter = unknown> {
 
   /** Writes what is in memory, and notifies its waiters. */
   flush(): void {
-    this.#appending.flush();
+    this.#appending.commit.flush();
   }
 
   /** Called by `Appending`. */
@@ -188,7 +185,7 @@ export class Journal<Waiter = unknown> {
 
   /** Calls `settings.committed` for `waiter` when the last append has reached `level`. */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
-    this.#appending.wait(level, waiter);
+    this.#appending.commit.wait(level, waiter);
   }
 
   /** Marks a job that its queue has no room for: it is read back later. */
@@ -232,7 +229,7 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.done);
     this.tries.forget(number);
     this.#marks.done(number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
   /** Records a failed attempt of the job. */
@@ -243,7 +240,7 @@ export class Journal<Waiter = unknown> {
   /** Records the start of an attempt that may end the process: it is written at once, and counts until the attempt has ended. */
   begin({ number }: JobPlace): void {
     this.#try('begun', number);
-    this.#appending.flush();
+    this.#appending.commit.flush();
   }
 
   /** Called when the process ends, and no job is to blame. */
@@ -257,7 +254,7 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.sent);
     segment.lastSentAtMs = this.settings.clock.now();
     this.#marks.sent(segment.sinkOf(number), number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
   /** Called when the server of the sink restarted: jobs it acknowledged within the window wait again. Returns how many. */
@@ -270,13 +267,13 @@ export class Journal<Waiter = unknown> {
     }
     if (replayed === 0) return 0;
     this.#marks.replayed(index);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
     return replayed;
   }
 
   /** Ends the wait for a disk that has not synced within `limitMs`. */
   giveUpOnSync(limitMs: number): void {
-    this.#appending.giveUpOnSync(limitMs);
+    this.#appending.commit.giveUpOnSync(limitMs);
   }
 
   /** Called for a sink that has a queue here: sent jobs are kept until its server has been seen alive a window later. */
@@ -339,7 +336,7 @@ export class Journal<Waiter = unknown> {
 
   /** Resolves when everything so far is written and synced, or has failed. */
   whenIdle(): Promise<void> {
-    return this.#appending.whenIdle();
+    return this.#appending.commit.whenIdle();
   }
 
   /** True if nothing of the journal is needed any longer. */
@@ -368,7 +365,7 @@ export class Journal<Waiter = unknown> {
       for (const name of ['checkpoint', 'checkpoint.new']) remove(fs, join(this.folder, name));
       return true;
     }
-    this.#appending.flushSync();
+    this.#appending.commit.flushSync();
     this.#appending.close();
     return false;
   }
@@ -380,7 +377,7 @@ export class Journal<Waiter = unknown> {
   #try(mark: TryMark, number: number): void {
     this.tries.add(mark, number);
     this.#marks.tried(mark, number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
   #forgetUnwritten(): void {

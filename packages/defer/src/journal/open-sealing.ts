@@ -1,5 +1,5 @@
 import { closeSync, openSync, readSync } from 'node:fs';
-import { sealError } from '../seal/seal-options.ts';
+import { sealError } from '../errors.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
 import { Sealing, type SealNote } from '../seal/sealing.ts';
 import { journalVersions, readSegmentVersion, segmentSalt } from './frame.ts';

@@ -10,6 +10,7 @@ import {
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
+import { TableCreator } from '../transactions/table-creator.ts';
 import { quoteTable } from '../transactions/table-name.ts';
 import { refuseUnknown } from '../validate.ts';
 import {
@@ -35,11 +36,6 @@ export interface MariadbInboxOptions<Connection extends PooledConnection> extend
 
 export type MariadbInbox<Connection> = Inbox<Connection>;
 
-const optionNames = {
-  ...inboxOptionNames,
-  pool: true,
-} satisfies Record<keyof MariadbInboxOptions<PooledConnection>, true>;
-
 /**
  * Exactly once, for handlers that write to MariaDB: their writes commit together with a row that marks the job as done.
  * A job is identified by its name and key, or by its id if it has no key: a second job with the same name and key counts as done.
@@ -58,31 +54,35 @@ const optionNames = {
 export function mariadbInbox<Connection extends PooledConnection>(
   options: MariadbInboxOptions<Connection>,
 ): MariadbInbox<Connection> {
-  refuseUnknown('mariadbInbox', options, optionNames);
+  refuseUnknown<keyof MariadbInboxOptions<PooledConnection>>('mariadbInbox', options, {
+    ...inboxOptionNames,
+    pool: true,
+  });
   return new InMariadb(options);
 }
 
 class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Connection> {
   readonly #pool: MariadbPool<Connection>;
   readonly #table: string;
-  readonly #statement: string | undefined;
+  readonly #creator: TableCreator;
   readonly #retainMs: number;
   readonly #cleaning: Cleaning;
-  #created: Promise<unknown> | undefined;
 
   constructor(options: MariadbInboxOptions<Connection>) {
     const quote = (table: string): string => quoteTable(table, '`');
     const { table, statement, retainMs } = resolveInbox(options, quote, inboxTable);
     this.#pool = options.pool;
     this.#table = table;
-    this.#statement = statement;
+    this.#creator = new TableCreator(
+      statement === undefined ? undefined : () => options.pool.query(statement),
+    );
     this.#retainMs = retainMs;
     this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
   }
 
   once<Data>(handler: TransactionHandler<Connection, Data>): Handler {
     return async (data: Data, delivery, signal) => {
-      await untilAborted(this.#create(), signal).catch(rethrow);
+      await untilAborted(this.#creator.create(), signal).catch(rethrow);
       await this.#inTransaction(signal, async (connection) => {
         const row = rowOf(delivery);
         if (!(await this.#insert(connection, row))) return;
@@ -102,8 +102,8 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
     };
     try {
       return await insert().catch(async (error: unknown) => {
-        if (!isMissingTable(error) || this.#statement === undefined) throw error;
-        await untilAborted(this.#create(), AbortSignal.timeout(2_000));
+        if (!isMissingTable(error) || this.#creator.isDone) throw error;
+        await this.#creator.createSoon();
         return insert();
       });
     } catch (error) {
@@ -112,15 +112,6 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
     } finally {
       this.#cleaning.look();
     }
-  }
-
-  async #create(): Promise<void> {
-    if (this.#statement === undefined) return;
-    this.#created ??= this.#pool.query(this.#statement).catch((error: unknown) => {
-      this.#created = undefined;
-      throw error;
-    });
-    await this.#created;
   }
 
   /* MariaDB waits for the transaction that holds the row. */

@@ -1,45 +1,26 @@
-import { untilAborted } from '../delivery/until-aborted.ts';
 import { jobOf, type JobRow } from '../relay/job-row.ts';
 import { MillisStore } from '../relay/millis-store.ts';
 import type { OutboxRow } from '../relay/store.ts';
+import { TableCreator } from '../transactions/table-creator.ts';
 import { rowsOf, withConnection, type MariadbPool } from './pool.ts';
-
-const maxTableWaitMs = 2_000;
 
 /** The outbox's table in MariaDB; times are the server's. */
 export class MariadbStore extends MillisStore {
+  readonly creator: TableCreator;
   readonly #pool: MariadbPool;
   readonly #columns: string;
-  readonly #statement: string | undefined;
-  #created: Promise<unknown> | undefined;
-  #isCreated: boolean;
 
   constructor(pool: MariadbPool, table: string, columns: string, statement: string | undefined) {
     super(table, { now: 'floor(unix_timestamp(now(3)) * 1000)', positions: '?' });
     this.#pool = pool;
     this.#columns = columns;
-    this.#statement = statement;
-    this.#isCreated = statement === undefined;
+    this.creator = new TableCreator(
+      statement === undefined ? undefined : () => pool.query(statement),
+    );
   }
 
-  /** True once the table is known to exist, or if this store does not create it. */
-  get isCreated(): boolean {
-    return this.#isCreated;
-  }
-
-  async create(): Promise<void> {
-    if (this.#isCreated) return;
-    this.#created ??= this.#pool.query(this.#statement!).catch((error: unknown) => {
-      this.#created = undefined;
-      throw error;
-    });
-    await this.#created;
-    this.#isCreated = true;
-  }
-
-  /** Rejects when it takes too long: a pool may have no other connection than the caller's. */
-  createSoon(): Promise<void> {
-    return untilAborted(this.create(), AbortSignal.timeout(maxTableWaitMs));
+  create(): Promise<void> {
+    return this.creator.create();
   }
 
   async take(limit: number, leaseMs: number, full: readonly string[]): Promise<OutboxRow[]> {

@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { type DeferError, levelError } from '../errors.ts';
 import { driverConnectionOf } from '../transactions/driver-connection.ts';
 import type { MariadbConnection } from './pool.ts';
 
@@ -41,8 +41,7 @@ export function executeIn(given: unknown, job: string): Execute {
 }
 
 export function refused(job: string, what: string): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  return levelError(
     `The transaction of "${job}" is ${what}: it must be the mysql2 connection on which "begin" was run, or the transaction of Knex, Drizzle, TypeORM or Sequelize on MariaDB.`,
   );
 }

@@ -1,7 +1,7 @@
 import { jobOf, jobColumns, type JobRow } from '../relay/job-row.ts';
 import type { OutboxRow, OutboxStore } from '../relay/store.ts';
 import type { PostgresPool } from './pool.ts';
-import type { TableCreator } from './table-creator.ts';
+import type { TableCreator } from '../transactions/table-creator.ts';
 
 /** The outbox's table in PostgreSQL; times are the server's. */
 export class PostgresStore implements OutboxStore {

@@ -13,9 +13,9 @@ import {
 import type { Handler } from '../handler.ts';
 import { refuseUnknown } from '../validate.ts';
 import { inboxTable } from './tables.ts';
-import type { PostgresClient, PostgresPool } from './pool.ts';
+import { haveTableFor, tableCreator, type PostgresClient, type PostgresPool } from './pool.ts';
 import { quoteTable } from '../transactions/table-name.ts';
-import { TableCreator } from './table-creator.ts';
+import type { TableCreator } from '../transactions/table-creator.ts';
 import { transactionOf } from './transaction-of.ts';
 import { inTransaction, type TransactionClient } from './transaction.ts';
 
@@ -35,11 +35,6 @@ export interface PostgresInboxOptions<Client> extends InboxOptions {
 
 export type PostgresInbox<Client> = Inbox<Client>;
 
-const optionNames = {
-  ...inboxOptionNames,
-  pool: true,
-} satisfies Record<keyof PostgresInboxOptions<TransactionClient>, true>;
-
 /**
  * Exactly once, for handlers that write to PostgreSQL: their writes commit together with a row that marks the job as done.
  * A job is identified by its name and key, or by its id if it has no key: a second job with the same name and key counts as done.
@@ -58,7 +53,10 @@ const optionNames = {
 export function postgresInbox<Client extends TransactionClient = TransactionClient>(
   options: PostgresInboxOptions<Client>,
 ): PostgresInbox<Client> {
-  refuseUnknown('postgresInbox', options, optionNames);
+  refuseUnknown<keyof PostgresInboxOptions<TransactionClient>>('postgresInbox', options, {
+    ...inboxOptionNames,
+    pool: true,
+  });
   return new InPostgres(options);
 }
 
@@ -73,7 +71,7 @@ class InPostgres<Client extends TransactionClient> implements PostgresInbox<Clie
     const { table, statement, retainMs } = resolveInbox(options, quoteTable, inboxTable);
     this.#pool = options.pool;
     this.#table = table;
-    this.#creator = new TableCreator(options.pool, statement);
+    this.#creator = tableCreator(options.pool, statement);
     this.#retainMs = retainMs;
     this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
   }
@@ -92,7 +90,7 @@ class InPostgres<Client extends TransactionClient> implements PostgresInbox<Clie
 
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const client = transactionOf(transaction, delivery.job);
-    await this.#creator.haveFor(client, this.#table, 'inbox');
+    await haveTableFor(client, this.#creator, this.#table, 'inbox');
     const isFirst = await this.#insert(client, delivery);
     this.#cleaning.look();
     return isFirst;

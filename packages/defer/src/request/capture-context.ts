@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 import type { ContextOptions } from '../options.ts';
 import type { Scope } from './scope.ts';
 import type { DeferContext } from '../sink.ts';
@@ -22,8 +22,7 @@ export function captureContext(
 function objectOf<Captured>(captured: Captured): Captured {
   if (!(captured instanceof Promise)) return captured;
   captured.catch(() => {});
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     'The option context.capture must return an object of strings; got a promise: read the context without await.',
   );
 }

@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { type DeferError, optionError } from '../errors.ts';
 import { OwnWork } from '../job/own-work.ts';
 import { scopeNamedBy } from './own-events.ts';
 import { scopes, type Scope, type ScopeDeferrer } from './scope.ts';
@@ -36,8 +36,7 @@ function within(deferrer: ScopeDeferrer, given: Scope | undefined): Scope | unde
 }
 
 function unknownRequest(): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  return optionError(
     'The option request must be a request that has passed expressDefer, fastifyDefer or DeferModule of this deferrer, or null for none; got another object.',
   );
 }

@@ -24,6 +24,7 @@ import type { Waiting } from './why-waiting.ts';
 export class SinkQueue implements KeyedQueue {
   readonly options: ResolvedQueue;
   readonly stats: QueueCounts = new QueueCounts();
+  readonly budget: MemoryBudget;
   readonly #host: SinkQueueHost;
   readonly #gathering: Gathering;
   readonly #results: Results;
@@ -31,7 +32,6 @@ export class SinkQueue implements KeyedQueue {
   readonly #failureBlame: FailureBlame;
   readonly #backlogs: Backlogs;
   readonly #diskReader: DiskReader;
-  readonly #budget: MemoryBudget;
   readonly #alarm: Alarm;
   /*
    * Runs outside the context of the request that happened to wake the queue: a batch belongs to no request, and anything its
@@ -64,7 +64,7 @@ export class SinkQueue implements KeyedQueue {
       keyReleased: (next) => this.#suspects.keyReleased(next) || this.#results.keyReleased(next),
     });
     this.#drops = new Drops(options.name, host, this.stats);
-    this.#budget = new MemoryBudget(options.maxPending, options.maxPendingBytes);
+    this.budget = new MemoryBudget(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
     this.#suspects = new CrashSuspects({
@@ -76,7 +76,7 @@ export class SinkQueue implements KeyedQueue {
       host,
       stats: this.stats,
       gathering: this.#gathering,
-      budget: this.#budget,
+      budget: this.budget,
       backlogs: this.#backlogs,
       parking: this.#parking,
       suspects: this.#suspects,
@@ -116,7 +116,7 @@ export class SinkQueue implements KeyedQueue {
 
   /** Jobs in memory. */
   get loaded(): number {
-    return this.#budget.loaded;
+    return this.budget.loaded;
   }
 
   get isBreakerOpen(): boolean {
@@ -138,11 +138,6 @@ export class SinkQueue implements KeyedQueue {
     return this.#view.oldestAtMs;
   }
 
-  /** True if another job would exceed the limits in memory. */
-  get isFull(): boolean {
-    return this.#budget.isFull;
-  }
-
   /** True if another job must follow those that are only on disk: in memory it would overtake them. */
   get isBehindSpilled(): boolean {
     return this.#admission.isBehindSpilled;
@@ -151,19 +146,6 @@ export class SinkQueue implements KeyedQueue {
   /** Current lifetime of the sink's server, if it reports one, and the time it was last seen. */
   get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
     return this.#backlogs.life;
-  }
-
-  reserve(): void {
-    this.#budget.reserve();
-  }
-
-  unreserve(): void {
-    this.#budget.unreserve();
-  }
-
-  /** Number of jobs that wait for room. */
-  get blocked(): number {
-    return this.#budget.blocked;
   }
 
   /** Counts discarded jobs that were only on disk. */
@@ -194,11 +176,6 @@ export class SinkQueue implements KeyedQueue {
     const backlog = this.#backlogs.of(place.journal);
     if (backlog !== undefined) backlog.waiting--;
     this.stats.byName.of(job).gaveUp();
-  }
-
-  /** Calls back when there is room again, first come, first served. */
-  whenRoom(callback: () => void): void {
-    this.#budget.whenFree(callback);
   }
 
   /**
@@ -265,7 +242,7 @@ export class SinkQueue implements KeyedQueue {
   /** Removes the oldest job that is not being sent. */
   takeOldest(): PendingJob | undefined {
     const job = this.#gathering.takeOldest();
-    if (job !== undefined) this.#budget.unload(job);
+    if (job !== undefined) this.budget.unload(job);
     return job;
   }
 
@@ -311,7 +288,7 @@ export class SinkQueue implements KeyedQueue {
   }
 
   #isEmpty(): boolean {
-    const loaded = this.#budget.loaded - this.#delayed.inMemory;
+    const loaded = this.budget.loaded - this.#delayed.inMemory;
     return (
       this.#results.burying === 0 && loaded + this.#parking.length + this.#backlogs.waiting === 0
     );

@@ -2,7 +2,7 @@ import type { JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { identityOf } from '../delivery/identity.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
 import { PackedRecords } from '../redis/packed-records.ts';
 import { RedisLink } from '../redis/redis-link.ts';
@@ -46,10 +46,6 @@ interface Entry {
   opts: JobsOptions;
 }
 
-const optionNames = {
-  lane: true,
-} satisfies Record<keyof BullMQOptions, true>;
-
 /**
  * Jobs go to a BullMQ queue, for any stock worker. The job's name and key, `send-mail~order-7`, or its id if it has no
  * key, become BullMQ's `jobId`: while a job with that id is in the queue, a second is dropped. `options` of `defer()`
@@ -63,13 +59,10 @@ const optionNames = {
  * ```
  */
 export function bullmq(queue: Queue, options: BullMQOptions = {}): Sink {
-  refuseUnknown('bullmq', options, optionNames);
+  refuseUnknown<keyof BullMQOptions>('bullmq', options, { lane: true });
   const { lane = 'auto' } = options;
   if (lane !== 'auto' && lane !== 'bulk') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `lane is ${JSON.stringify(lane)}: it must be "auto" or "bulk".`,
-    );
+    throw optionError(`lane is ${JSON.stringify(lane)}: it must be "auto" or "bulk".`);
   }
   return new BullMQSink(queue, lane === 'auto');
 }

@@ -6,7 +6,7 @@ import { inOrder } from '../delivery/outcomes.ts';
 import { runHere } from '../delivery/run-here.ts';
 import { SharedTimeouts, type SharedTimeout } from '../delivery/shared-timeouts.ts';
 import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
-import { DeferError } from '../errors.ts';
+import { DeferError, optionError } from '../errors.ts';
 import {
   dead,
   isResult,
@@ -58,10 +58,6 @@ export function batched(handler: BatchHandler): Handler {
   return handler as unknown as Handler;
 }
 
-const optionNames = {
-  concurrency: true,
-} satisfies Record<keyof HandlersOptions, true>;
-
 /**
  * Handles jobs with functions of this process, each in the context of the request that deferred it. No server is needed;
  * with a journal, jobs left by an exited process are handled by the next one.
@@ -78,13 +74,10 @@ export function handlers(
   table: Readonly<Record<string, Handler>>,
   options: HandlersOptions = {},
 ): Sink {
-  refuseUnknown('handlers', options, optionNames);
+  refuseUnknown<keyof HandlersOptions>('handlers', options, { concurrency: true });
   const { concurrency = 16 } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `concurrency is ${String(concurrency)}: it must be a whole number above 0.`,
-    );
+    throw optionError(`concurrency is ${String(concurrency)}: it must be a whole number above 0.`);
   }
   return new HandlersSink(table, concurrency);
 }
@@ -107,10 +100,7 @@ class HandlersSink implements Sink {
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
       if (typeof handler === 'function') continue;
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_OPTION',
-        `The handler of "${job}" is ${typeof handler}: it must be a function.`,
-      );
+      throw optionError(`The handler of "${job}" is ${typeof handler}: it must be a function.`);
     }
     this.#table = new Map(Object.entries(table));
     this.#concurrency = concurrency;

@@ -1,5 +1,5 @@
 import { isolate } from '../delivery/isolate.ts';
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -20,12 +20,6 @@ export interface HttpOptions {
 /** Statuses that concern the server, not the jobs sent. */
 const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
 
-const optionNames = {
-  url: true,
-  headers: true,
-  format: true,
-} satisfies Record<keyof HttpOptions, true>;
-
 /**
  * Batches are posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same if it has to
  * be sent again. Any 2xx accepts the whole batch. A 429 or 503 with `retry-after` is obeyed; any other 4xx blames a
@@ -37,19 +31,13 @@ const optionNames = {
  * ```
  */
 export function http(options: HttpOptions): Sink {
-  refuseUnknown('http', options, optionNames);
+  refuseUnknown<keyof HttpOptions>('http', options, { url: true, headers: true, format: true });
   const { format = 'json' } = options;
   if (!URL.canParse(String(options.url))) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `url is "${String(options.url)}": it must be a URL.`,
-    );
+    throw optionError(`url is "${String(options.url)}": it must be a URL.`);
   }
   if (format !== 'json' && format !== 'ndjson') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`,
-    );
+    throw optionError(`format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`);
   }
   return new HttpSink(options);
 }

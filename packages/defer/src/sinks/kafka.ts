@@ -33,12 +33,6 @@ const faultsOfJob = [
   'INVALID_TOPIC_EXCEPTION',
 ];
 
-const optionNames = {
-  topic: true,
-  producer: true,
-  maxJobBytes: true,
-} satisfies Record<keyof KafkaOptions, true>;
-
 /**
  * Each job is one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
  * partition and stay in order there. Consumers dedupe by the header `defer-id`.
@@ -49,7 +43,11 @@ const optionNames = {
  * ```
  */
 export function kafka(options: KafkaOptions): Sink {
-  refuseUnknown('kafka', options, optionNames);
+  refuseUnknown<keyof KafkaOptions>('kafka', options, {
+    topic: true,
+    producer: true,
+    maxJobBytes: true,
+  });
   return new KafkaSink(options);
 }
 

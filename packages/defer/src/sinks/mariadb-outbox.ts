@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { levelError } from '../errors.ts';
 import { MariadbStore } from '../mariadb/outbox-store.ts';
 import { affectedBy, type MariadbPool } from '../mariadb/pool.ts';
 import { outboxTable } from '../mariadb/tables.ts';
@@ -19,11 +19,6 @@ export interface MariadbOutboxOptions extends OutboxOptions {
   pool: MariadbPool;
 }
 
-const optionNames = {
-  ...outboxOptionNames,
-  pool: true,
-} satisfies Record<keyof MariadbOutboxOptions, true>;
-
 /**
  * Level `outbox` in MariaDB 10.6 or newer: the job is a row of the caller's own transaction. If it is rolled back, the job was
  * never deferred; once committed, it reaches its sink, from this process or, if it dies, from another on the same table.
@@ -39,7 +34,10 @@ const optionNames = {
  * ```
  */
 export function mariadbOutbox(options: MariadbOutboxOptions): Outbox {
-  refuseUnknown('mariadbOutbox', options, optionNames);
+  refuseUnknown<keyof MariadbOutboxOptions>('mariadbOutbox', options, {
+    ...outboxOptionNames,
+    pool: true,
+  });
   return new MariadbOutbox(options);
 }
 
@@ -66,7 +64,7 @@ class MariadbOutbox implements Outbox {
   /** Resolves when the table exists, or after 2 s: the relay keeps trying. */
   async open(host: OutboxHost): Promise<void> {
     this.#relay.open(host);
-    await this.#store.createSoon().catch(() => {});
+    await this.#store.creator.createSoon().catch(() => {});
   }
 
   close(): Promise<void> {
@@ -75,7 +73,7 @@ class MariadbOutbox implements Outbox {
 
   async enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction> {
     const execute = executeIn(transaction, job.job);
-    if (!this.#store.isCreated) await this.#haveTable(execute, job);
+    if (!this.#store.creator.isDone) await this.#haveTable(execute, job);
     // In the same turn as the call, if the table is known: a connection runs its statements in order.
     const written = await affectedBy(execute(this.#insert, valuesOf(job)));
     if (written !== 1) throw refused(job.job, 'a connection outside of a transaction');
@@ -91,22 +89,20 @@ class MariadbOutbox implements Outbox {
     const marked = execute('savepoint redline_defer', []);
     marked.catch(() => {});
     try {
-      await this.#store.createSoon();
+      await this.#store.creator.createSoon();
     } catch (error) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The outbox's table ${this.#table} could not be created: allow its pool more than one connection, or run outboxTable() beforehand.`,
-        { cause: error },
+        error,
       );
     }
     try {
       await marked;
       await execute('release savepoint redline_defer', []);
     } catch (error) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The transaction of "${job.job}" ended before its row was written, or was not open: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
-        { cause: error },
+        error,
       );
     }
   }

@@ -38,12 +38,6 @@ export interface NatsOptions {
 /** Error code of a stream: "message size exceeds maximum allowed". */
 const messageTooLarge = 10_054;
 
-const optionNames = {
-  connect: true,
-  subject: true,
-  maxJobBytes: true,
-} satisfies Record<keyof NatsOptions, true>;
-
 /**
  * Each job is one message of a JetStream stream, acknowledged by it. The id of the message is the job's name and key, or
  * its id if it has no key: within the stream's `duplicate_window` the server drops a second message with that id.
@@ -54,7 +48,11 @@ const optionNames = {
  * ```
  */
 export function nats(options: NatsOptions): Sink {
-  refuseUnknown('nats', options, optionNames);
+  refuseUnknown<keyof NatsOptions>('nats', options, {
+    connect: true,
+    subject: true,
+    maxJobBytes: true,
+  });
   return new NatsSink(options);
 }
 

@@ -1,9 +1,9 @@
 import { wellFormed } from '../delivery/identity.ts';
 import { isolate } from '../delivery/isolate.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import type { PostgresPool } from '../postgres/pool.ts';
+import { tableCreator, type PostgresPool } from '../postgres/pool.ts';
 import { quoteTable } from '../transactions/table-name.ts';
-import { TableCreator } from '../postgres/table-creator.ts';
+import type { TableCreator } from '../transactions/table-creator.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -35,12 +35,6 @@ export function postgresTable(table = 'deferred_jobs'): string {
 )`;
 }
 
-const optionNames = {
-  pool: true,
-  table: true,
-  createTable: true,
-} satisfies Record<keyof PostgresOptions, true>;
-
 /**
  * Each job is one row, a batch one statement. `key` is the job's key, or its id if it has none: a second row with that
  * name and key is dropped, so that no job appears twice.
@@ -51,7 +45,11 @@ const optionNames = {
  * ```
  */
 export function postgres(options: PostgresOptions): Sink {
-  refuseUnknown('postgres', options, optionNames);
+  refuseUnknown<keyof PostgresOptions>('postgres', options, {
+    pool: true,
+    table: true,
+    createTable: true,
+  });
   return new PostgresSink(options);
 }
 
@@ -63,7 +61,7 @@ class PostgresSink implements Sink {
 
   constructor({ pool, table = 'deferred_jobs', createTable = true }: PostgresOptions) {
     this.#pool = pool;
-    this.#table = new TableCreator(pool, createTable ? postgresTable(table) : undefined);
+    this.#table = tableCreator(pool, createTable ? postgresTable(table) : undefined);
     this.#insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
       select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
       from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])

@@ -35,14 +35,6 @@ export interface RabbitMQOptions {
 const preconditionFailed = 406;
 const connectTimeoutMs = 10_000;
 
-const optionNames = {
-  connect: true,
-  exchange: true,
-  routingKey: true,
-  setup: true,
-  maxJobBytes: true,
-} satisfies Record<keyof RabbitMQOptions, true>;
-
 /**
  * Each job is one persistent message, confirmed by the server; one that no queue accepts is retried. `messageId` is the
  * job's id, the same if a message has to be sent again, for consumers to dedupe by; `type` is the job's name.
@@ -57,7 +49,13 @@ const optionNames = {
  * ```
  */
 export function rabbitmq(options: RabbitMQOptions): Sink {
-  refuseUnknown('rabbitmq', options, optionNames);
+  refuseUnknown<keyof RabbitMQOptions>('rabbitmq', options, {
+    connect: true,
+    exchange: true,
+    routingKey: true,
+    setup: true,
+    maxJobBytes: true,
+  });
   return new RabbitMQSink(options);
 }
 

@@ -61,12 +61,6 @@ export interface RedisStreamsOptions {
 
 type Append = (stream: string, ...words: (string | number)[]) => Promise<[number, string?]>;
 
-const optionNames = {
-  client: true,
-  stream: true,
-  maxLength: true,
-} satisfies Record<keyof RedisStreamsOptions, true>;
-
 /**
  * Each job is one entry of a Redis stream, in the order in which they were deferred. Its fields: `data`, the JSON; `defer-id`,
  * which is the same if an entry has to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
@@ -78,7 +72,11 @@ const optionNames = {
  * ```
  */
 export function redisStreams(options: RedisStreamsOptions): Sink {
-  refuseUnknown('redisStreams', options, optionNames);
+  refuseUnknown<keyof RedisStreamsOptions>('redisStreams', options, {
+    client: true,
+    stream: true,
+    maxLength: true,
+  });
   return new RedisStreamsSink(options);
 }
 

@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { levelError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
 import { quoteTable } from '../transactions/table-name.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
@@ -21,11 +21,6 @@ export interface SqliteOutboxOptions extends OutboxOptions {
   database: SqliteDatabase;
 }
 
-const optionNames = {
-  ...outboxOptionNames,
-  database: true,
-} satisfies Record<keyof SqliteOutboxOptions, true>;
-
 /**
  * Level `outbox` in SQLite: the job is a row of the caller's own transaction. If it is rolled back, the job was never deferred;
  * once committed, it reaches its sink, from this process or, if it dies, from another on the same file.
@@ -41,7 +36,10 @@ const optionNames = {
  * ```
  */
 export function sqliteOutbox(options: SqliteOutboxOptions): Outbox {
-  refuseUnknown('sqliteOutbox', options, optionNames);
+  refuseUnknown<keyof SqliteOutboxOptions>('sqliteOutbox', options, {
+    ...outboxOptionNames,
+    database: true,
+  });
   return new SqliteOutbox(options);
 }
 
@@ -94,8 +92,7 @@ class SqliteOutbox implements Outbox {
     if (this.#known.has(database)) return;
     const [own, other] = [this.#store.database, database].map(fileOf);
     if (other === '' || own !== other) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The transaction of "${job}" is in ${other || 'a database in memory'}, and the outbox in ${own || 'a database in memory'}: both must be on one file, or the same object.`,
       );
     }

@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { type DeferError, levelError } from '../errors.ts';
 import { driverConnectionOf } from '../transactions/driver-connection.ts';
 
 /** A database of `node:sqlite` or better-sqlite3. */
@@ -53,8 +53,7 @@ function canBegin(database: SqliteDatabase): boolean {
  */
 export function databaseOf(given: unknown, job: string): SqliteDatabase {
   const refuse = (what: string): DeferError =>
-    new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
+    levelError(
       `The transaction of "${job}" is ${what}: it must be the database of node:sqlite or better-sqlite3 on which "begin" was run, or a transaction of Drizzle on one.`,
     );
   const database = driverConnectionOf(given, refuse);

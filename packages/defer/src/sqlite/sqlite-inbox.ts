@@ -34,11 +34,6 @@ export interface SqliteInbox<Database> extends Inbox<Database> {
   close(): Promise<void>;
 }
 
-const optionNames = {
-  ...inboxOptionNames,
-  open: true,
-} satisfies Record<keyof SqliteInboxOptions<SqliteDatabase>, true>;
-
 /**
  * Exactly once, for handlers that write to SQLite: their writes commit together with a row that marks the job as done.
  * A job is identified by its name and key, or by its id if it has no key: a second job with the same name and key counts as done.
@@ -57,7 +52,10 @@ const optionNames = {
 export function sqliteInbox<Database extends SqliteDatabase>(
   options: SqliteInboxOptions<Database>,
 ): SqliteInbox<Database> {
-  refuseUnknown('sqliteInbox', options, optionNames);
+  refuseUnknown<keyof SqliteInboxOptions<SqliteDatabase>>('sqliteInbox', options, {
+    ...inboxOptionNames,
+    open: true,
+  });
   return new InSqlite(options);
 }
 

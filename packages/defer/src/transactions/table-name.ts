@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 
 /**
  * Quotes a name, or a schema and a name.
@@ -8,8 +8,7 @@ import { DeferError } from '../errors.ts';
 export function quoteTable(table: string, quote: '"' | '`' = '"'): string {
   const parts = table.split('.');
   if (parts.length > 2 || parts.some((part) => part === '' || part.includes('\0'))) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
+    throw optionError(
       `The option table must be a name, or a schema and a name with a dot between them; got ${JSON.stringify(table)}.`,
     );
   }

@@ -1,3 +1,5 @@
+import { messageOf } from './thrown.ts';
+
 /** Meaning of each code, as in README.md. */
 export const deferErrorDocs = {
   ERR_REDLINE_DEFER_OPTION: 'An option is unknown or has an invalid value.',
@@ -69,4 +71,10 @@ export function sealError(sentence: string, cause?: unknown): DeferError {
 
 function errorOf(code: DeferErrorCode, sentence: string, cause: unknown): DeferError {
   return new DeferError(code, sentence, cause === undefined ? {} : { cause });
+}
+
+/** Wraps an error of the file system about the journal in a sentence of this package. */
+export function journalError(sentence: string, cause: unknown): DeferError {
+  const message = `${sentence}: ${messageOf(cause)}.`;
+  return new DeferError('ERR_REDLINE_DEFER_JOURNAL', message, { cause });
 }

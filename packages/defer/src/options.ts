@@ -10,7 +10,7 @@ import {
   type SinkQueueOptions,
   type ResolvedQueue,
 } from './sink-queue/queue-options.ts';
-import { levels, type Level } from './job/level.ts';
+import { levels, type Level } from './job/job.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, JobSpans, Sink } from './sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from './validate.ts';

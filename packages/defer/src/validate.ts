@@ -51,3 +51,8 @@ function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return optionError(`The option ${name} must be ${what}; got ${shown}.`);
 }
+
+/** True for a promise of any library. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
+}

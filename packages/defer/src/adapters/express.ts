@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Deferrer } from '../deferrer.ts';
-import { factsOf, RequestHost } from '../request/request-host.ts';
+import { factsOf, RequestHost, passingAll } from '../request/request-host.ts';
 import { scopes, type RequestFacts } from '../request/scope.ts';
-import { passingAll } from './passing-all.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface ExpressDeferOptions {

@@ -9,9 +9,8 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
-import { passingAll } from './passing-all.ts';
+import { passingAll, factsOf, RequestHost } from '../request/request-host.ts';
 import type { HeldResponse } from '../request/hold-response.ts';
-import { factsOf, RequestHost } from '../request/request-host.ts';
 import { scopes, type HeldReply, type RequestFacts, type Scope } from '../request/scope.ts';
 
 export interface FastifyDeferOptions {

@@ -1,8 +1,8 @@
-import type { DeferStats } from '../defer-stats.ts';
+import type { DeferStats } from '../sink-queue/sink-stats.ts';
 import type { Deferrer } from '../deferrer.ts';
 import type { JobStats, QueueCounts } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
-import { waitReasons } from '../sink-queue/why-waiting.ts';
+import { waitReasons } from '../sink-queue/sink-queue-view.ts';
 
 /** One value of a metric. */
 export type Sample = [value: number, labels: Record<string, string>];

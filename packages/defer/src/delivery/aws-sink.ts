@@ -7,8 +7,7 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
-import { headersOf } from './headers.ts';
-import { identityOf } from './identity.ts';
+import { headersOf, identityOf } from './message.ts';
 import { inOrder } from './outcomes.ts';
 import { untilAborted } from './until-aborted.ts';
 

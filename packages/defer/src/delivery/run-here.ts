@@ -1,7 +1,8 @@
-import { isPromise } from '../is-promise.ts';
-import { OwnWork } from '../job/own-work.ts';
-import type { Delivery, SinkHost } from '../sink.ts';
-import type { Abortable } from './until-aborted.ts';
+import { isPromise } from '../validate.ts';
+import { OwnWork } from '../job/async-context.ts';
+import { type Delivery, type SinkHost, dead, untried, type DeliveryResult } from '../sink.ts';
+import { type Abortable, abortable } from './until-aborted.ts';
+import type { Clock } from '../clock.ts';
 
 /**
  * Runs one job in its context, and in a span if spans are enabled, until it ends or its time is up. Returns a promise if
@@ -28,4 +29,134 @@ function limited(outcome: unknown, inTime: Abortable, own: OwnWork): Promise<unk
   const promise = Promise.resolve(outcome);
   promise.then(own.over, own.over);
   return inTime.race(promise);
+}
+
+/** The time limit shared by jobs that began at about the same time. */
+export interface SharedTimeout {
+  readonly signal: AbortSignal;
+  readonly inTime: Abortable;
+}
+
+/** A job may have a little more than its time, so that many share a signal and a timer: one of each costs 10 µs. */
+const sharesPerLimit = 32;
+
+/** Gives each job its own time limit, from its own start. */
+export class SharedTimeouts {
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #reason: () => Error;
+  readonly #open = new Set<AbortController>();
+  #current: { readonly timeout: SharedTimeout; readonly endMs: number } | undefined;
+
+  constructor(clock: Clock, limitMs: number, reason: () => Error) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#reason = reason;
+  }
+
+  /** Returns the timeout of a job that begins now. */
+  current(): SharedTimeout {
+    const now = this.#clock.now();
+    if (this.#current === undefined || now >= this.#current.endMs) {
+      const lengthMs = this.#limitMs / sharesPerLimit;
+      this.#current = { timeout: this.#begin(this.#limitMs + lengthMs), endMs: now + lengthMs };
+    }
+    return this.#current.timeout;
+  }
+
+  /** Aborts all running jobs. */
+  abort(reason: unknown): void {
+    this.#current = undefined;
+    for (const controller of this.#open) controller.abort(reason);
+    this.#open.clear();
+  }
+
+  #begin(ms: number): SharedTimeout {
+    const controller = new AbortController();
+    this.#open.add(controller);
+    this.#clock.after(
+      ms,
+      () => {
+        this.#open.delete(controller);
+        controller.abort(this.#reason());
+      },
+      false,
+    );
+    return { signal: controller.signal, inTime: abortable(controller.signal) };
+  }
+}
+
+const minMs = 1_000;
+const maxMs = 30_000;
+
+/**
+ * Kinds of job whose handlers do not end in time. Of all of them only one job runs at a time, so that hanging handlers do
+ * not take every place; the others wait until one of their kind has ended in time.
+ */
+export class HangingKinds {
+  readonly #clock: Clock;
+  /** Time since which each kind hangs. */
+  readonly #kinds = new Map<string, number>();
+  #probe: string | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns how long a job of this kind must wait; 0: it runs, and `ended` must be called. */
+  waitMs(kind: string): number {
+    if (this.#kinds.size === 0) return 0;
+    const sinceMs = this.#kinds.get(kind);
+    if (sinceMs === undefined) return 0;
+    if (this.#probe === undefined) {
+      this.#probe = kind;
+      return 0;
+    }
+    // The longer it hangs, the less often all of them are checked.
+    return Math.min(maxMs, Math.max(minMs, (this.#clock.now() - sinceMs) / 2));
+  }
+
+  /** Called when a job of this kind has ended, in time or not. Returns true if that changes the state of the kind. */
+  ended(kind: string, inTime: boolean): boolean {
+    if (this.#probe === kind) this.#probe = undefined;
+    if (inTime) return this.#kinds.size > 0 && this.#kinds.delete(kind);
+    if (this.#kinds.has(kind)) return false;
+    this.#kinds.set(kind, this.#clock.now());
+    return true;
+  }
+}
+
+const waitMs = 600_000;
+const askAgainMs = 5_000;
+
+/**
+ * Jobs of an exited process that have no handler here. While one version of an app replaces another, the version that has
+ * the handler takes them over when this one ends, or the deployment is rolled back. So they wait for as long as that
+ * takes, and become dead letters if they still cannot be done.
+ */
+export class MissingHandlers {
+  readonly #clock: Clock;
+  readonly #warn: (message: string) => void;
+  /** Time since which the handler of each name has been missing. */
+  readonly #jobs = new Map<string, number>();
+
+  constructor(clock: Clock, warn: (message: string) => void) {
+    this.#clock = clock;
+    this.#warn = warn;
+  }
+
+  /** Returns the current result of a job of this name. `sentence` says what is missing. */
+  verdict(job: string, sentence: string): DeliveryResult {
+    const now = this.#clock.now();
+    let sinceMs = this.#jobs.get(job);
+    if (sinceMs === undefined) {
+      sinceMs = now;
+      this.#jobs.set(job, now);
+      this.#warn(
+        `${sentence}; such jobs of another process wait ${waitMs / 60_000} minutes for a version of the app that has one.`,
+      );
+    }
+    const error = new Error(`${sentence}.`);
+    return now - sinceMs < waitMs ? untried(error, askAgainMs) : dead(error);
+  }
 }

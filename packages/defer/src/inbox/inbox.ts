@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { identityOf } from '../delivery/identity.ts';
-import type { Handler } from '../handler.ts';
-import type { Delivery } from '../sink.ts';
+import { identityOf } from '../delivery/message.ts';
+import type { Handler, Delivery } from '../sink.ts';
 import { positive } from '../validate.ts';
 
 /** Handles one job in a transaction, which is committed when it resolves and rolled back when it throws. */

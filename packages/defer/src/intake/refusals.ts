@@ -1,5 +1,5 @@
 import { DeferError, levelError } from '../errors.ts';
-import type { Level } from '../job/level.ts';
+import type { Level } from '../job/job.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { listSinks } from '../options.ts';

@@ -1,13 +1,11 @@
 import type { Clock } from '../clock.ts';
-import type { DeferError } from '../errors.ts';
+import { type DeferError, journalError } from '../errors.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
 import { Sealing } from '../seal/sealing.ts';
-import type { CommitTarget } from './commit-target.ts';
+import { type CommitTarget, dropReserve } from './commit-target.ts';
 import { segmentSalt } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
-import { journalError } from './journal-error.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
-import { dropReserve } from './reserve.ts';
 import { encodeBeginning, placeOf } from './sealed-frames.ts';
 import { Segment } from './segment.ts';
 

@@ -1,18 +1,15 @@
 import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
-import { type DeferError, optionError } from '../errors.ts';
+import { type DeferError, optionError, journalError } from '../errors.ts';
 import { Appending } from './appending.ts';
 import { frameKinds } from './frame.ts';
-import { journalError } from './journal-error.ts';
 import { remove, type JournalFs } from './journal-fs.ts';
 import type { KeyedRecord } from './job-record.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
-import type { KindCount } from './kinds.ts';
-import { Marks } from './marks.ts';
+import type { KindCount, FoundJournal } from './recover-folder.ts';
+import { Marks, Tries, type TryMark } from './marks.ts';
 import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
-import type { FoundJournal } from './recover-folder.ts';
-import { SegmentCleanup } from './segment-cleanup.ts';
-import { Tries, type TryMark } from './tries.ts';
+import { SegmentCleanup } from './checkpoint.ts';
 import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
 
 export interface JournalSettings<Waiter = unknown> {

@@ -1,5 +1,5 @@
 import { untilAborted } from '../delivery/until-aborted.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import {
   Cleaning,
   inboxOptionNames,
@@ -10,8 +10,7 @@ import {
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import { TableCreator } from '../transactions/table-creator.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { TableCreator, quoteTable } from '../transactions/table.ts';
 import { refuseUnknown } from '../validate.ts';
 import {
   affectedBy,
@@ -21,13 +20,12 @@ import {
   rowsOf,
   type MariadbPool,
   type PooledConnection,
-} from './pool.ts';
-import { inboxTable } from './tables.ts';
-import { executeIn, refused } from './transaction-of.ts';
+  executeIn,
+  refused,
+} from './connection.ts';
 
-export { inboxTable } from './tables.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
-export type { MariadbPool, PooledConnection } from './pool.ts';
+export type { MariadbPool, PooledConnection } from './connection.ts';
 
 export interface MariadbInboxOptions<Connection extends PooledConnection> extends InboxOptions {
   /** A pool of `mysql2/promise`; you close it. A handler holds one of its connections while it runs. */
@@ -165,4 +163,13 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
     const text = `delete from ${this.#table} where done_at < now(6) - interval ? microsecond limit ?`;
     return affectedBy(this.#pool.query(text, [this.#retainMs * 1_000, limit]));
   }
+}
+
+/** Returns the statement that creates the inbox's table, for a migration. */
+export function inboxTable(table = 'defer_inbox'): string {
+  return `create table if not exists ${quoteTable(table, '`')} (
+  job varbinary(767) not null primary key,
+  done_at timestamp not null default current_timestamp,
+  key done_at (done_at)
+) engine = InnoDB`;
 }

@@ -1,8 +1,6 @@
-import { jobOf, type JobRow } from '../relay/job-row.ts';
-import { MillisStore } from '../relay/millis-store.ts';
-import type { OutboxRow } from '../relay/store.ts';
-import { TableCreator } from '../transactions/table-creator.ts';
-import { rowsOf, withConnection, type MariadbPool } from './pool.ts';
+import { jobOf, type JobRow, MillisStore, type OutboxRow } from '../relay/store.ts';
+import { quoteTable, TableCreator } from '../transactions/table.ts';
+import { rowsOf, withConnection, type MariadbPool } from './connection.ts';
 
 /** The outbox's table in MariaDB; times are the server's. */
 export class MariadbStore extends MillisStore {
@@ -83,4 +81,23 @@ export class MariadbStore extends MillisStore {
 
 function idsOf(rows: unknown[]): string[] {
   return (rows as { id: string }[]).map(({ id }) => id);
+}
+
+/** Returns the statement that creates the outbox's table, for a migration. */
+export function outboxTable(table = 'defer_outbox'): string {
+  return `create table if not exists ${quoteTable(table, '`')} (
+  position bigint not null auto_increment primary key,
+  id varchar(255) not null unique,
+  sink varchar(255) not null,
+  job text not null,
+  \`key\` longtext,
+  data longtext not null,
+  deferred_at_ms bigint not null,
+  context longtext,
+  options longtext,
+  claimed_until_ms bigint,
+  sent_at_ms bigint,
+  sent_to varchar(255),
+  key waiting (sent_at_ms, position)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin`;
 }

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderPage } from './render.ts';
 import { messageOf } from '../thrown.ts';
-import type { PageSource, Which } from './snapshot.ts';
+import type { PageSource, Which } from './source.ts';
 
 /** A handler of `node:http`; Express and Nest mount it with `app.use('/path', page)`. */
 export type PageHandler = (request: IncomingMessage, response: ServerResponse) => void;

@@ -1,7 +1,12 @@
-import { jobOf, jobColumns, type JobRow } from '../relay/job-row.ts';
-import type { OutboxRow, OutboxStore } from '../relay/store.ts';
+import {
+  jobOf,
+  jobColumns,
+  type JobRow,
+  type OutboxRow,
+  type OutboxStore,
+} from '../relay/store.ts';
 import type { PostgresPool } from './pool.ts';
-import type { TableCreator } from '../transactions/table-creator.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 
 /** The outbox's table in PostgreSQL; times are the server's. */
 export class PostgresStore implements OutboxStore {
@@ -86,4 +91,22 @@ export class PostgresStore implements OutboxStore {
       [positions],
     );
   }
+}
+
+/** Returns the statement that creates the outbox's table, for a migration. */
+export function outboxTable(table = 'defer_outbox'): string {
+  return `create table if not exists ${quoteTable(table)} (
+  position bigint generated always as identity primary key,
+  id text not null unique,
+  sink text not null,
+  job text not null,
+  key text,
+  data text not null,
+  deferred_at_ms bigint not null,
+  context text,
+  options text,
+  claimed_until timestamptz,
+  sent_at timestamptz,
+  sent_to text
+)`;
 }

@@ -10,18 +10,21 @@ import {
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
-import { inboxTable } from './tables.ts';
-import { haveTableFor, tableCreator, type PostgresClient, type PostgresPool } from './pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import type { TableCreator } from '../transactions/table-creator.ts';
+import {
+  haveTableFor,
+  tableCreator,
+  type PostgresClient,
+  type PostgresPool,
+  inTransaction,
+  type TransactionClient,
+} from './pool.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import { transactionOf } from './transaction-of.ts';
-import { inTransaction, type TransactionClient } from './transaction.ts';
 
-export { inboxTable } from './tables.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
-export type { TransactionClient } from './transaction.ts';
+export type { TransactionClient } from './pool.ts';
 
 /** The part of a `pg` pool that is used. */
 export interface InboxPool<Client> extends PostgresPool {
@@ -113,4 +116,14 @@ class InPostgres<Client extends TransactionClient> implements PostgresInbox<Clie
     );
     return rowCount;
   }
+}
+
+/** Returns the statements that create the inbox's table, for a migration. */
+export function inboxTable(table = 'defer_inbox'): string {
+  const name = table.split('.').at(-1)!;
+  return `create table if not exists ${quoteTable(table)} (
+  job text primary key,
+  done_at timestamptz not null default now()
+);
+create index if not exists ${quoteTable(`${name}_done_at`)} on ${quoteTable(table)} (done_at)`;
 }

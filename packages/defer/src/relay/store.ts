@@ -25,3 +25,165 @@ export interface OutboxStore {
   renew(positions: readonly string[], leaseMs: number): Promise<void>;
   release(positions: readonly string[]): Promise<void>;
 }
+
+/** The columns of a job, in the order of `valuesOf`. */
+export const jobColumns: readonly string[] = [
+  'id',
+  'sink',
+  'job',
+  'key',
+  'data',
+  'deferred_at_ms',
+  'context',
+  'options',
+];
+
+export interface JobRow {
+  /** A whole number, as the driver reads it. */
+  readonly position: string | number | bigint;
+  readonly id: string;
+  readonly sink: string;
+  readonly job: string;
+  readonly key: string | null;
+  readonly data: string;
+  readonly deferred_at_ms: string | number | bigint;
+  readonly context: string | null;
+  readonly options: string | null;
+}
+
+export function valuesOf(job: OutboxJob): (string | number | null)[] {
+  return [
+    job.id,
+    job.sink,
+    job.job,
+    job.key ?? null,
+    job.json,
+    job.deferredAtMs,
+    job.context === undefined ? null : JSON.stringify(job.context),
+    job.options === undefined ? null : JSON.stringify(job.options),
+  ];
+}
+
+export function jobOf(row: JobRow): OutboxJob {
+  return {
+    id: row.id,
+    sink: row.sink,
+    job: row.job,
+    key: row.key ?? undefined,
+    json: row.data,
+    deferredAtMs: Number(row.deferred_at_ms),
+    context: row.context === null ? undefined : JSON.parse(row.context),
+    options: row.options === null ? undefined : JSON.parse(row.options),
+  };
+}
+
+/** The parts of statements in which the databases differ. */
+export interface Dialect {
+  /** The database's time in milliseconds. */
+  readonly now: string;
+  /** The positions of a list that is one value. */
+  readonly positions: string;
+}
+
+/** Time after its commit for which the writer of a row may look for it. */
+const keptForWriterMs = 60_000;
+const cleanEveryMs = 10_000;
+
+/**
+ * The outbox's table in databases where times are milliseconds, and values question marks. They cannot say how a transaction
+ * has ended, so a row whose job has arrived stays for a while: it shows its writer that it was committed.
+ */
+export abstract class MillisStore implements OutboxStore {
+  protected readonly table: string;
+  readonly #dialect: Dialect;
+  #removedAtMs = performance.now();
+  #cleanedAtMs = -Infinity;
+
+  /** @param table Quoted. */
+  constructor(table: string, dialect: Dialect) {
+    this.table = table;
+    this.#dialect = dialect;
+  }
+
+  abstract create(): Promise<void>;
+  abstract take(limit: number, leaseMs: number, full: readonly string[]): Promise<OutboxRow[]>;
+  protected abstract run(text: string, values: readonly unknown[]): Promise<unknown>;
+  protected abstract read(text: string, values: readonly unknown[]): Promise<unknown[]>;
+  protected abstract listOf(positions: readonly string[]): unknown;
+
+  /** Rows that no relay holds and whose jobs have not arrived. */
+  protected get free(): string {
+    const { now } = this.#dialect;
+    return `sent_at_ms is null and (claimed_until_ms is null or claimed_until_ms < ${now})`;
+  }
+
+  /** Sets the end of a lease; its value is the duration in milliseconds. */
+  protected get leased(): string {
+    return `claimed_until_ms = ${this.#dialect.now} + ?`;
+  }
+
+  protected get among(): string {
+    return `position in (${this.#dialect.positions})`;
+  }
+
+  async remove(positions: readonly string[]): Promise<void> {
+    await this.keep(positions, '');
+    this.#removedAtMs = performance.now();
+  }
+
+  /** Deletes rows that their writers no longer need. An idle relay calls it as well: the last rows must not stay. */
+  protected async clean(): Promise<void> {
+    const now = performance.now();
+    const isClean = this.#cleanedAtMs > this.#removedAtMs + keptForWriterMs + cleanEveryMs;
+    if (isClean || now < this.#cleanedAtMs + cleanEveryMs) return;
+    this.#cleanedAtMs = now;
+    await this.run(
+      `delete from ${this.table} where sent_to = '' and sent_at_ms < ${this.#dialect.now} - ?`,
+      [keptForWriterMs],
+    );
+  }
+
+  async keep(positions: readonly string[], generation: string): Promise<void> {
+    await this.run(
+      `update ${this.table} set sent_at_ms = ${this.#dialect.now}, sent_to = ?, claimed_until_ms = null
+       where ${this.among}`,
+      [generation, this.listOf(positions)],
+    );
+  }
+
+  async resend(sink: string, generation: string): Promise<void> {
+    await this.run(
+      `update ${this.table} set sent_at_ms = null, sent_to = null
+       where sink = ? and sent_at_ms is not null and sent_to not in (?, '')`,
+      [sink, generation],
+    );
+  }
+
+  async forget(sink: string, generation: string, keptMs: number): Promise<void> {
+    await this.run(
+      `delete from ${this.table} where sink = ? and sent_to = ? and sent_at_ms < ${this.#dialect.now} - ?`,
+      [sink, generation, keptMs],
+    );
+  }
+
+  async sinksWithKept(): Promise<string[]> {
+    const rows = await this.read(
+      `select distinct sink from ${this.table} where sent_at_ms is not null and sent_to <> ''`,
+      [],
+    );
+    return (rows as { sink: string }[]).map(({ sink }) => sink);
+  }
+
+  async renew(positions: readonly string[], leaseMs: number): Promise<void> {
+    await this.run(`update ${this.table} set ${this.leased} where ${this.among}`, [
+      leaseMs,
+      this.listOf(positions),
+    ]);
+  }
+
+  async release(positions: readonly string[]): Promise<void> {
+    await this.run(`update ${this.table} set claimed_until_ms = null where ${this.among}`, [
+      this.listOf(positions),
+    ]);
+  }
+}

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { HeldResponse } from './hold-response.ts';
-import { ownEvents, ownEventsOfResponse } from './own-events.ts';
+import { ownEvents, ownEventsOfResponse } from './owner.ts';
 import {
   Scope,
   type Passage,
@@ -73,4 +73,12 @@ function isComplete(response: ServerResponse): boolean {
   const { stream } = response as { stream?: ServerHttp2Stream };
   if (stream?.rstCode === undefined) return response.writableFinished;
   return response.writableEnded && stream.rstCode === 0 && !stream.aborted;
+}
+
+/* Shared with `@redline/response-cache`. */
+const passesAll: unique symbol = Symbol.for('redline.passes-all') as never;
+
+/** Marks a hook that decides nothing about a response: a cached one, which defers nothing, may be sent ahead of it. */
+export function passingAll<Hook extends object>(hook: Hook): Hook {
+  return Object.assign(hook, { [passesAll]: true as const });
 }

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { Level } from '../job/level.ts';
+import type { Level } from '../job/job.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
 import type { DeferLogger } from '../logger.ts';

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { sealError } from '../errors.ts';
-import { isPromise } from '../is-promise.ts';
+import { isPromise } from '../validate.ts';
 import { messageOf } from '../thrown.ts';
 import {
   toKeyObject,

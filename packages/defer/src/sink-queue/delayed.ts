@@ -5,7 +5,7 @@ import type { PendingJob } from './pending-job.ts';
 import type { ReadBackJob } from '../journal/read-back.ts';
 import { readPlaces } from '../journal/read-places.ts';
 import { Alarm } from './wake-up.ts';
-import { DueHeap } from './due-heap.ts';
+import { DueHeap } from './deque-and-heap.ts';
 import type { ResolvedQueue } from './queue-options.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 

@@ -4,7 +4,7 @@ import { readPlaces } from '../journal/read-places.ts';
 import { jobStates } from '../journal/segment.ts';
 import { DeferError } from '../errors.ts';
 import { PendingJob } from './pending-job.ts';
-import { DueHeap } from './due-heap.ts';
+import { DueHeap } from './deque-and-heap.ts';
 import type { Alarm } from './wake-up.ts';
 import { type BacklogChunk, BacklogReader } from './backlogs.ts';
 import { Delayed } from './delayed.ts';

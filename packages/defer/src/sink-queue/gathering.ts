@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { PendingJob } from './pending-job.ts';
-import { Deque } from './deque.ts';
-import { DueHeap } from './due-heap.ts';
+import { Deque, DueHeap } from './deque-and-heap.ts';
 import type { ResolvedQueue } from './queue-options.ts';
 
 /** Handles jobs that wait for another with their key. */

@@ -1,6 +1,6 @@
 import type { JobPlace, Journal } from '../journal/journal.ts';
 import { jobStates } from '../journal/segment.ts';
-import { levels, type Level, type OnDuplicate } from '../job/level.ts';
+import { levels, type Level, type OnDuplicate } from '../job/job.ts';
 import type { AcknowledgementListener, PendingJob } from './pending-job.ts';
 
 /** The part of a queue that knows the state of its jobs. */

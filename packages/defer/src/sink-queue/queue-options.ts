@@ -1,5 +1,5 @@
 import { optionError } from '../errors.ts';
-import { overflows, type Overflow } from '../job/level.ts';
+import { overflows, type Overflow } from '../job/job.ts';
 import type { Sink } from '../sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './circuit-breaker.ts';

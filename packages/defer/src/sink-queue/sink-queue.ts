@@ -8,17 +8,16 @@ import { Alarm, Idleness } from './wake-up.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
 import { FailureBlame, CrashSuspects } from './failure-blame.ts';
-import { Drops } from './drops.ts';
-import { QueueCounts, type DropReason, type JobStats } from './queue-counts.ts';
+import { QueueCounts, type DropReason, type JobStats, dropReasons } from './queue-counts.ts';
 import { DiskReader, Parking } from './disk-reader.ts';
 import { Gathering } from './gathering.ts';
 import type { KeyedQueue } from './keyed-jobs.ts';
 import type { ResolvedQueue } from './queue-options.ts';
-import type { SinkQueueHost } from './sink-queue-host.ts';
-import { SinkQueueView } from './sink-queue-view.ts';
+import type { SinkQueueHost } from './sink-queue-core.ts';
+import { SinkQueueView, type Waiting } from './sink-queue-view.ts';
 import { InFlightBatches, openSink } from './in-flight.ts';
 import { Results } from './results.ts';
-import type { Waiting } from './why-waiting.ts';
+import { LogThrottle } from '../logger.ts';
 
 /** The queue of one sink: gathers jobs, sends the batches, and reports their outcomes. */
 export class SinkQueue implements KeyedQueue {
@@ -364,5 +363,31 @@ export class SinkQueue implements KeyedQueue {
       `defer, sink ${this.name}: its server restarted; ${jobs} jobs it had acknowledged are sent again.`,
     );
     this.#schedule();
+  }
+}
+
+/** Reports lost jobs of a queue: each is counted; of many at once, the log has the first and their number. */
+export class Drops {
+  readonly #name: string;
+  readonly #host: SinkQueueHost;
+  readonly #stats: QueueCounts;
+  readonly #throttle: LogThrottle;
+
+  constructor(name: string, host: SinkQueueHost, stats: QueueCounts) {
+    this.#name = name;
+    this.#host = host;
+    this.#stats = stats;
+    this.#throttle = new LogThrottle(host.clock, (count) => {
+      host.logger.warn(`defer, sink ${name}: ${count} more jobs were dropped.`);
+    });
+  }
+
+  report({ id, job }: { readonly id: string; readonly job: string }, reason: DropReason): void {
+    this.#stats.dropped[reason]++;
+    this.#throttle.log(() => {
+      this.#host.logger.warn(
+        `defer, sink ${this.#name}: the job ${id} (${job}) was dropped: ${dropReasons[reason]}.`,
+      );
+    });
   }
 }

@@ -1,10 +1,9 @@
 import type { JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { identityOf } from '../delivery/identity.ts';
+import { identityOf } from '../delivery/message.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { optionError } from '../errors.ts';
-import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
-import { PackedRecords } from '../redis/packed-records.ts';
+import { laneScript, testedBullMQ, PackedRecords } from '../redis/scripts.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';

@@ -1,13 +1,5 @@
-import type { Handler } from '../handler.ts';
-import { systemClock } from '../clock.ts';
-import { HangingKinds } from '../delivery/hanging-kinds.ts';
-import { MissingHandlers } from '../delivery/missing-handlers.ts';
-import { inOrder } from '../delivery/outcomes.ts';
-import { runHere } from '../delivery/run-here.ts';
-import { SharedTimeouts, type SharedTimeout } from '../delivery/shared-timeouts.ts';
-import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
-import { DeferError, optionError } from '../errors.ts';
 import {
+  type Handler,
   dead,
   isResult,
   retry,
@@ -17,6 +9,17 @@ import {
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { systemClock } from '../clock.ts';
+import {
+  HangingKinds,
+  MissingHandlers,
+  runHere,
+  SharedTimeouts,
+  type SharedTimeout,
+} from '../delivery/run-here.ts';
+import { inOrder } from '../delivery/outcomes.ts';
+import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
+import { DeferError, optionError } from '../errors.ts';
 import { isFinal } from '../thrown.ts';
 import { refuseUnknown } from '../validate.ts';
 

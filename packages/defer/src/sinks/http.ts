@@ -1,4 +1,4 @@
-import { isolate } from '../delivery/isolate.ts';
+import { isolate } from '../delivery/outcomes.ts';
 import { optionError } from '../errors.ts';
 import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';

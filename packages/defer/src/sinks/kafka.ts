@@ -4,9 +4,8 @@ import {
   stringSerializers,
   type ProducerOptions,
 } from '@platformatic/kafka';
-import { headersOf } from '../delivery/headers.ts';
-import { isolate } from '../delivery/isolate.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, choose, JobFault } from '../delivery/message.ts';
+import { isolate } from '../delivery/outcomes.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';

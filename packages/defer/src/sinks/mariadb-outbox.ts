@@ -1,18 +1,21 @@
 import { levelError } from '../errors.ts';
-import { MariadbStore } from '../mariadb/outbox-store.ts';
-import { affectedBy, type MariadbPool } from '../mariadb/pool.ts';
-import { outboxTable } from '../mariadb/tables.ts';
-import { executeIn, refused, type Execute } from '../mariadb/transaction-of.ts';
+import {
+  affectedBy,
+  type MariadbPool,
+  executeIn,
+  refused,
+  type Execute,
+} from '../mariadb/connection.ts';
+import { MariadbStore, outboxTable } from '../mariadb/outbox-store.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
+import { quoteTable } from '../transactions/table.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../mariadb/tables.ts';
-export type { MariadbConnection, MariadbPool, PooledConnection } from '../mariadb/pool.ts';
+export { outboxTable } from '../mariadb/outbox-store.ts';
+export type { MariadbConnection, MariadbPool, PooledConnection } from '../mariadb/connection.ts';
 
 export interface MariadbOutboxOptions extends OutboxOptions {
   /** The pool of the relay, of `mysql2/promise`; you close it. */

@@ -8,9 +8,7 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import { headersOf } from '../delivery/headers.ts';
-import { identityOf } from '../delivery/identity.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, identityOf, choose, JobFault } from '../delivery/message.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import {

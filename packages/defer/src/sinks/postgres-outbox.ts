@@ -2,24 +2,21 @@ import { createHash } from 'node:crypto';
 import { type DeferError, levelError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
 import { Listener } from '../postgres/listener.ts';
-import { PostgresStore } from '../postgres/outbox-store.ts';
-import { outboxTable } from '../postgres/tables.ts';
+import { outboxTable, PostgresStore } from '../postgres/outbox-store.ts';
 import {
   haveTableFor,
   tableCreator,
   type PostgresClient,
   type PostgresPool,
 } from '../postgres/pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import type { TableCreator } from '../transactions/table-creator.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import { transactionOf, type OpenTransaction } from '../postgres/transaction-of.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../postgres/tables.ts';
+export { outboxTable } from '../postgres/outbox-store.ts';
 
 export interface PostgresOutboxOptions extends OutboxOptions {
   /** The pool of the relay. You own it. */

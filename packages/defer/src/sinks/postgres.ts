@@ -1,9 +1,8 @@
-import { wellFormed } from '../delivery/identity.ts';
-import { isolate } from '../delivery/isolate.ts';
+import { wellFormed } from '../delivery/message.ts';
+import { isolate } from '../delivery/outcomes.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { tableCreator, type PostgresPool } from '../postgres/pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import type { TableCreator } from '../transactions/table-creator.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 

@@ -1,6 +1,5 @@
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { headersOf } from '../delivery/headers.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, choose, JobFault } from '../delivery/message.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted } from '../delivery/until-aborted.ts';
 import {

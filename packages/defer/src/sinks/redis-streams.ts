@@ -1,8 +1,6 @@
-import { nextRecord, PackedRecords } from '../redis/packed-records.ts';
+import { nextRecord, PackedRecords } from '../redis/scripts.ts';
 import type { Redis } from 'ioredis';
-import { contextHeaders } from '../delivery/headers.ts';
-import { wellFormed } from '../delivery/identity.ts';
-import { choose } from '../delivery/job-fault.ts';
+import { contextHeaders, wellFormed, choose } from '../delivery/message.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import {

@@ -7,10 +7,10 @@ import {
   type DeliveryResult,
   type Sink,
   type SinkHost,
+  type Handler,
 } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
 import { handlers } from './handlers.ts';
-import type { Handler } from '../handler.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface RepliesOptions {

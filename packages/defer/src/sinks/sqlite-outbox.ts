@@ -1,16 +1,19 @@
 import { levelError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { quoteTable } from '../transactions/table.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
-import { databaseOf, isInTransaction, type SqliteDatabase } from '../sqlite/database.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
+import {
+  databaseOf,
+  isInTransaction,
+  type SqliteDatabase,
+  outboxTable,
+} from '../sqlite/database.ts';
 import { SqliteStore } from '../sqlite/outbox-store.ts';
-import { outboxTable } from '../sqlite/tables.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../sqlite/tables.ts';
+export { outboxTable } from '../sqlite/database.ts';
 export type { SqliteDatabase } from '../sqlite/database.ts';
 
 export interface SqliteOutboxOptions extends OutboxOptions {

@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobColumns, jobOf, type JobRow } from '../relay/job-row.ts';
-import { MillisStore } from '../relay/millis-store.ts';
-import type { OutboxRow } from '../relay/store.ts';
+import { jobColumns, jobOf, type JobRow, MillisStore, type OutboxRow } from '../relay/store.ts';
 import {
   isBusy,
   isInTransaction,

@@ -1,5 +1,5 @@
 import { Unavailable } from '../delivery/unavailable.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import {
   Cleaning,
   inboxOptionNames,
@@ -10,14 +10,18 @@ import {
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import { isPromise } from '../is-promise.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import { refuseUnknown } from '../validate.ts';
-import { databaseOf, isAway, isInTransaction, type SqliteDatabase } from './database.ts';
-import { inboxTable } from './tables.ts';
+import { isPromise, refuseUnknown } from '../validate.ts';
+import { quoteTable } from '../transactions/table.ts';
+import {
+  databaseOf,
+  isAway,
+  isInTransaction,
+  type SqliteDatabase,
+  inboxTable,
+} from './database.ts';
 import { TransactionQueue } from './transaction-queue.ts';
 
-export { inboxTable } from './tables.ts';
+export { inboxTable } from './database.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
 export type { SqliteDatabase } from './database.ts';
 

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
-import { sendNextAs } from './override-methods.ts';
+import { sendNextAs } from '../override-methods.ts';
 import {
   jsonType,
   withCharset,
   type Body,
   type Headers,
   type ResponsePort,
-} from './response-port.ts';
+} from '../response-port.ts';
 
 /* Not Express's own type: its package is not installed in an app on Fastify. */
 interface Response {

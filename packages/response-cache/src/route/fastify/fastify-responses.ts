@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { sendNextAs, overrideMethods } from './override-methods.ts';
-import { jsonType, withCharset, type Headers, type ResponsePort } from './response-port.ts';
+import { sendNextAs, overrideMethods } from '../override-methods.ts';
+import { jsonType, withCharset, type Headers, type ResponsePort } from '../response-port.ts';
 
 /* Not fastify's own type: its package is not installed in an app on Express. */
 interface Reply {

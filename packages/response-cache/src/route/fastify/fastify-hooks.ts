@@ -1,4 +1,4 @@
-import { lookAround, type Around } from './hit-placement.ts';
+import { lookAround, type Around } from '../hit-placement.ts';
 
 /** The lists of hooks of a Fastify instance that are read here. */
 interface Hooks {

@@ -1,8 +1,7 @@
-import type { CachedRoute, CacheRequest } from './cached-route.ts';
-import { credentialHeaders } from './credential-headers.ts';
+import type { CachedRoute, CacheRequest } from '../cached-route.ts';
 import { isAnalyticsCookie } from './credentials.ts';
-import { AheadReads } from './ahead.ts';
-import type { Reads } from './reads.ts';
+import { credentialHeaders, type Reads } from '../reads/reads.ts';
+import { AheadReads } from '../reads/ahead.ts';
 
 /*
  * Headers that are part of the key, or announce a body, and requests with a body do not use the cache. `Forwarded` is not among

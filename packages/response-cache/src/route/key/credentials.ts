@@ -1,5 +1,5 @@
-import type { Cookies } from './policy.ts';
-import type { CacheRequest } from './cached-route.ts';
+import type { Cookies } from '../policy.ts';
+import type { CacheRequest } from '../cached-route.ts';
 import { hasIdentifiedCaller } from './identified-caller.ts';
 
 /*

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { CacheError } from '../errors.ts';
+import { CacheError } from './errors.ts';
 
 /** The values that an option accepts. */
 export interface Check {
@@ -75,4 +75,41 @@ export function wrongValue(option: string, wanted: string, value: unknown): Cach
     'ERR_REDLINE_CACHE_OPTION',
     `The option ${option} must be ${wanted}; got ${inspect(value, { depth: 1 })}.`,
   );
+}
+
+/**
+ * Refuses unknown options: a misspelt one would silently have its default. `known` is an object, so that the compiler keeps it in
+ * step with the type of the options.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ */
+export function refuseUnknown<Options extends object>(
+  of: string,
+  options: Options,
+  known: Readonly<Record<keyof Options, unknown>>,
+): void {
+  if (!anObject.isValid(options)) {
+    throw new CacheError(
+      'ERR_REDLINE_CACHE_OPTION',
+      `The options of ${of} must be an object; got ${inspect(options, { depth: 1 })}.`,
+    );
+  }
+  const unknown = Object.keys(options).find((name) => !Object.hasOwn(known, name));
+  if (unknown === undefined) return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `Unknown option "${unknown}" of ${of}. Known options: ${Object.keys(known).join(', ')}.`,
+  );
+}
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
+export function positiveInteger(name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw wrongValue(name, 'a whole number above 0', value);
+}
+
+/** Ignores the rejection of a promise in place of a value: it is refused, and its rejection must not end the process as well. */
+export function ignoreRejection<Value>(value: Value): Value {
+  if (value instanceof Promise) value.catch(() => {});
+  return value;
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import { hasValue, isCallerProperty } from './identified-caller.ts';
-import type { CacheRequest } from './cached-route.ts';
+import { hasValue, isCallerProperty } from '../key/identified-caller.ts';
+import type { CacheRequest } from '../cached-route.ts';
 import { isObserved, Reads, unobserved } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
 import { CookiesTrap, HeadersTrap, RawHeadersTrap, SocketTrap } from './traps.ts';

@@ -1,20 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Answer } from '../answer/answer.ts';
-import type { Kept, Outcome } from '../answer/answer-options.ts';
-import { Unshared } from '../answer/unshared.ts';
-import { answerRoute, madeKeyOf } from './answer-route.ts';
-import { answerOptions, type CachedRoute, type CacheRequest } from './cached-route.ts';
-import type { EngineOffers } from './engine-store.ts';
-import type { Exchange } from './exchange.ts';
+import { Answer } from '../../answer/answer.ts';
+import { type Kept, type Outcome, Unshared } from '../../answer/answer-options.ts';
+import { answerRoute, madeKeyOf, forgetRefused } from '../answer-route.ts';
+import {
+  answerOptions,
+  type CachedRoute,
+  type CacheRequest,
+  type Exchange,
+} from '../cached-route.ts';
+import type { EngineOffers } from '../engine-store.ts';
+import type { ResponsePort } from '../response-port.ts';
 import { expressResponses } from './express-responses.ts';
-import { middlewareBefore } from './express-stack.ts';
-import { engineOffers, type Placement } from './hit-placement.ts';
-import { produce } from './run-handler.ts';
-import { forgetRefused } from './refused-response.ts';
-import { renewalOf, renewalOptions } from './renewal.ts';
-import { requestKey } from './request-key.ts';
-import type { ResponsePort } from './response-port.ts';
-import { dress } from './send-kept.ts';
+import { engineOffers, type Placement, lookAround, type Around } from '../hit-placement.ts';
+import { produce } from '../run-handler.ts';
+import { renewalOf, renewalOptions } from '../renewal.ts';
+import { requestKey } from '../key/request-key.ts';
+import { dress } from '../send-kept.ts';
 
 export interface ExpressResponse extends ServerResponse {
   json(value: unknown): unknown;
@@ -150,4 +151,48 @@ function resultOf(response: ExpressResponse, next: Next): Promise<unknown> {
 
 function restoreJson(response: { json?: unknown }): void {
   if (Object.hasOwn(response, 'json')) delete response.json;
+}
+
+interface Layer {
+  readonly name?: string;
+  readonly handle?: unknown;
+  readonly route?: { readonly stack: readonly { readonly handle: unknown }[] };
+}
+
+/* Middleware of Express itself and of its own packages: it lets every request pass, and sets the same headers on all responses. */
+const harmless = new Set([
+  'query',
+  'expressInit',
+  'jsonParser',
+  'urlencodedParser',
+  'rawParser',
+  'textParser',
+  'corsMiddleware',
+  'helmetMiddleware',
+]);
+
+/**
+ * Returns the middleware that runs before `own`, which is that of a route; undefined if it is not a route of the app itself.
+ *
+ * @param isHarmless true for middleware that is known to let every request pass
+ */
+export function middlewareBefore(
+  app: unknown,
+  own: unknown,
+  isHarmless: (middleware: unknown) => boolean = () => false,
+): Around | undefined {
+  const { router, _router } = (app ?? {}) as Record<'router' | '_router', unknown>;
+  const { stack } = (_router ?? router ?? {}) as { stack?: readonly Layer[] };
+  const before: unknown[] = [];
+  for (const { name, handle, route } of stack ?? []) {
+    if (route === undefined) {
+      if (!harmless.has(name ?? '')) before.push(handle);
+      continue;
+    }
+    const handles = route.stack.map((layer) => layer.handle);
+    if (!handles.includes(own)) continue;
+    before.push(...handles.slice(0, handles.indexOf(own)));
+    return lookAround(before.filter((each) => !isHarmless(each)));
+  }
+  return undefined;
 }

@@ -1,8 +1,6 @@
 import { channel } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { credentialHeaders } from './credential-headers.ts';
-import { readerOf, type Reader } from './reader-of.ts';
-import { isObserved, Reads } from './reads.ts';
+import { credentialHeaders, readerOf, type Reader, isObserved, Reads } from './reads.ts';
 import { StandIns } from './stand-ins.ts';
 import { HeadersTrap, RawHeadersTrap } from './traps.ts';
 

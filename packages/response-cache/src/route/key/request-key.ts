@@ -1,6 +1,6 @@
-import { CacheError } from '../errors.ts';
-import type { Identify } from './policy.ts';
-import type { CacheRequest, KeyRules } from './cached-route.ts';
+import { CacheError } from '../../errors.ts';
+import type { Identify } from '../policy.ts';
+import type { CacheRequest, KeyRules } from '../cached-route.ts';
 import { carriesCredentials, cookieOf } from './credentials.ts';
 import {
   forwardedOf,
@@ -10,9 +10,8 @@ import {
   schemes,
   type Forwarded,
   type Scheme,
-} from './host.ts';
-import { keyOf } from './key-parts.ts';
-import { ignoreRejection } from '../validate/unawaited.ts';
+} from '../host.ts';
+import { ignoreRejection } from '../../validate.ts';
 
 const slash = 0x2f;
 
@@ -228,4 +227,16 @@ function notAString(option: 'key' | 'identify', name: string, made: unknown): Ca
     'ERR_REDLINE_CACHE_KEY',
     `The option ${option} of ${name} must return a string; got ${made === null ? 'null' : `a value of type ${typeof made}`}.`,
   );
+}
+
+/**
+ * Returns the text of a key. Every key of this package and of `@redline/nest` is made here: the length in front of each part
+ * makes it impossible for the text of one part, which a client may choose, to reach into the next.
+ *
+ * Undefined differs from every text, so an absent part needs no text of its own.
+ */
+export function keyOf(...parts: readonly (string | undefined)[]): string {
+  let key = '';
+  for (const part of parts) key += part === undefined ? '-' : `${part.length}:${part}`;
+  return key;
 }

@@ -3,8 +3,8 @@ import { symbols } from 'pino';
 
 import { slimFields, slimNames, statusOf } from './line-fields.ts';
 import type { LineShape } from './line-shape.ts';
-import type { RequestLog } from './request-log.ts';
-import { thousandths } from './thousandths.ts';
+import type { RequestLog } from '../request-log.ts';
+import { thousandths } from '../request-id.ts';
 
 export type WriteLine = (log: RequestLog, level: string, message: string, aborted: boolean) => void;
 

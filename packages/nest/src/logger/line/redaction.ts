@@ -1,4 +1,4 @@
-import { optionError, refuseUnknown } from './errors.ts';
+import { optionError, refuseUnknown } from '../errors.ts';
 import { DEFAULT_KEYS, type LineKeys } from './line-shape.ts';
 
 /** pino's `redact`: paths, or paths with a censor. */

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-import { warnOfFault, withoutRejection } from './callback-fault.ts';
-import type { CustomLines } from './custom-lines.ts';
-import type { LineKeys, LineShape } from './line-shape.ts';
-import type { RequestLog } from './request-log.ts';
+import { warnOfFault, withoutRejection } from '../callback-fault.ts';
+import type { CustomLines, LineKeys, LineShape } from './line-shape.ts';
+import type { RequestLog } from '../request-log.ts';
 
 /** Returns Node's messages as pino-http leaves them: with the request's id and logger. */
 export function messagesOf(log: RequestLog): [IncomingMessage, ServerResponse] {

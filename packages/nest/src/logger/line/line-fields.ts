@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { stdSerializers } from 'pino';
 
 import type { LineKeys } from './line-shape.ts';
-import type { RequestLog } from './request-log.ts';
+import type { RequestLog } from '../request-log.ts';
 
 type Fields = Record<string, unknown>;
 

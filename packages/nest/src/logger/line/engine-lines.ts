@@ -1,8 +1,8 @@
 import { type EngineLines, engineLines } from '@redline/http/pino';
 
-import type { LoggerCore } from './logger-core.ts';
-import { CUSTOM_LINES } from './custom-lines.ts';
-import type { ResolvedOptions } from './options.ts';
+import type { LoggerCore } from '../logger-core.ts';
+import { CUSTOM_LINES } from './line-shape.ts';
+import type { ResolvedOptions } from '../options.ts';
 
 /** Returns the settings for lines that the engine writes for its own responses, or the reason why it cannot write them. */
 export function engineLinesOf({ options, pino, destination }: LoggerCore): EngineLines {

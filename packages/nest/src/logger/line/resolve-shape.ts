@@ -1,10 +1,9 @@
-import { withoutRejection } from './callback-fault.ts';
-import type { CustomLines } from './custom-lines.ts';
+import { withoutRejection } from '../callback-fault.ts';
+import { type CustomLines, DEFAULT_KEYS, type LineKeys, type LineShape } from './line-shape.ts';
 import { customised } from './customise.ts';
-import { optionError, refuseUnknown } from './errors.ts';
+import { optionError, refuseUnknown } from '../errors.ts';
 import { fullFields, slimFields } from './line-fields.ts';
-import { DEFAULT_KEYS, type LineKeys, type LineShape } from './line-shape.ts';
-import type { RequestLog } from './request-log.ts';
+import type { RequestLog } from '../request-log.ts';
 
 /** Builds the fields of one response line. */
 export type LineFields<Request, Reply> = (request: Request, reply: Reply) => object;

@@ -39,11 +39,9 @@ export class Deferrer implements SinkQueueHost {
   readonly spans: JobSpans | undefined;
   /** Jobs that failed for good: list, requeue or remove them. */
   readonly deadLetters: DeadLetters;
-  /** The keys of a sealed journal. */
   readonly keys: KeyRing | undefined;
   /** Takes every job from its call on, and receives every report about it. */
   readonly intake: JobIntake;
-  /** Jobs deferred with `onDuplicate`, by key. */
   readonly keyed: KeyedJobs = new KeyedJobs((sink) => this.#queues.get(sink));
   readonly #queues = new Map<string, SinkQueue>();
   readonly #after: SinkQueue;

@@ -30,6 +30,7 @@ export {
   dead,
   retry,
   untried,
+  type BatchResults,
   type DeadResult,
   type DeferContext,
   type Delivery,

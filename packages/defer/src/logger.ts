@@ -54,7 +54,6 @@ export class LogThrottle {
     }
   }
 
-  /** Reports the suppressed count. */
   #end(): void {
     const suppressed = this.#suppressed;
     this.#logged = 0;

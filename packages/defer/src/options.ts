@@ -142,22 +142,15 @@ export interface DeferOptions<SinkName extends string = string> {
   random?: () => number;
 }
 
-export interface ResolvedOptions {
+export interface ResolvedOptions extends Readonly<
+  Required<Omit<DeferOptions, 'sinks' | 'sink' | 'journal' | 'after' | 'outbox' | 'logger'>>
+> {
   readonly queues: ReadonlyMap<string, ResolvedQueue>;
   readonly sink: string | undefined;
-  readonly level: Level;
   readonly journal: ResolvedJournal | undefined;
-  readonly after: { readonly timeoutMs: number; readonly maxPending: number };
+  readonly after: Readonly<Required<NonNullable<DeferOptions['after']>>>;
   readonly outbox: Outbox | undefined;
-  readonly context: ContextOptions;
-  readonly maxJobBytes: number;
-  readonly acknowledgeTimeoutMs: number;
-  readonly drainMs: number;
-  readonly handleSignals: boolean;
-  readonly maxDeadLetters: number;
   readonly logger: DeferLogger;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 export function resolveOptions(options: DeferOptions): ResolvedOptions {

@@ -4,7 +4,6 @@ import type { JobStats, QueueCounts } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { waitReasons } from '../sink-queue/sink-queue-view.ts';
 
-/** One value of a metric. */
 export type Sample = [value: number, labels: Record<string, string>];
 
 /** A metric of a deferrer, for whichever format it is exported in. */
@@ -17,7 +16,6 @@ export interface Metric {
   readonly samples: () => Sample[];
 }
 
-/** The counts of a queue that are a metric each. */
 const counts = {
   deferred: 'Jobs being sent.',
   sent: 'Jobs the sink has acknowledged.',
@@ -81,8 +79,8 @@ export function metricsOf(
       ),
     ),
     counter('dropped', undefined, 'Jobs lost.', () =>
-      queuesOf(deferrer).flatMap(({ name: sink, stats }) =>
-        Object.entries(stats.dropped).map(([reason, count]): Sample => [count, { sink, reason }]),
+      queuesOf(deferrer).flatMap(({ name: sink, stats: { dropped } }) =>
+        Object.entries(dropped).map(([reason, count]): Sample => [count, { sink, reason }]),
       ),
     ),
     gauge(

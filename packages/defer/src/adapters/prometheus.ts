@@ -12,8 +12,8 @@ import { metricsOf, queuesOf, type Metric, type Sample } from './metrics.ts';
  */
 export function prometheusMetrics(deferrer: Deferrer): string {
   const text: string[] = [];
-  const stats = deferrer.stats();
-  for (const metric of metricsOf(deferrer, () => stats)) {
+  const now = deferrer.stats();
+  for (const metric of metricsOf(deferrer, () => now)) {
     const name = nameOf(metric);
     text.push(`# HELP ${name} ${metric.help}`, `# TYPE ${name} ${metric.type}`);
     text.push(...metric.samples().map((sample) => lineOf(name, sample)));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import {
   dead,
   retry,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type Sink,
@@ -11,7 +12,6 @@ import { headersOf, identityOf } from './message.ts';
 import { inOrder } from './outcomes.ts';
 import { untilAborted } from './until-aborted.ts';
 
-/** Maximum number of jobs in one call of SQS and SNS. */
 const jobsPerCall = 10;
 const maxAttributes = 10;
 
@@ -54,10 +54,7 @@ export class AwsSink implements Sink {
     this.#isOrdered = host.ordered === true;
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     if (this.#isOrdered) {
       return inOrder(batch, async (delivery) => (await this.#callOnce([delivery], signal))[0]);
     }

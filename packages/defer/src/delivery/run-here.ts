@@ -145,7 +145,6 @@ export class MissingHandlers {
     this.#warn = warn;
   }
 
-  /** Returns the current result of a job of this name. `sentence` says what is missing. */
   verdict(job: string, sentence: string): DeliveryResult {
     const now = this.#clock.now();
     let sinceMs = this.#jobs.get(job);

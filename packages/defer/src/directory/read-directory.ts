@@ -25,7 +25,6 @@ export interface ListedJob {
   readonly reason: string | undefined;
   /** Set for a dead letter. */
   readonly diedAtMs?: number;
-  /** The id of the key that seals a dead letter. */
   readonly sealedWith?: string;
   /** Failed attempts of a waiting job. */
   readonly failures: number;

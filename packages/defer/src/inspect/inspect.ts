@@ -255,13 +255,13 @@ function shorten(text: string, length: number): string {
 
 /** Loads the keys of a module whose default export is `journal.seal`. @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export async function readKeys(file: string): Promise<KeyRing> {
-  let exported: { default?: SealOptions };
+  let loaded: { default?: SealOptions };
   try {
-    exported = (await import(pathToFileURL(resolve(file)).href)) as { default?: SealOptions };
+    loaded = (await import(pathToFileURL(resolve(file)).href)) as { default?: SealOptions };
   } catch (cause) {
     throw optionError(`--seal: ${file} cannot be loaded: ${messageOf(cause)}.`, cause);
   }
-  const options = resolveSeal(exported.default);
+  const options = resolveSeal(loaded.default);
   if (options !== undefined) return new KeyRing(options);
   throw optionError(
     `--seal: ${file} has no default export; it must be the option journal.seal of the app.`,

@@ -18,13 +18,11 @@ export class AcknowledgeLimit<T extends object> {
     this.#isOver = isOver;
   }
 
-  /** Starts the `limitMs` of an item. */
   watch(item: T): void {
     this.#waiting.set(item, this.#clock.now() + this.#limitMs);
     if (!this.#isTimed) this.#lookIn(this.#limitMs);
   }
 
-  /** Removes an acknowledged job. */
   forget(item: T): void {
     if (this.#waiting.size > 0) this.#waiting.delete(item);
   }

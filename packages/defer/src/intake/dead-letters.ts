@@ -86,7 +86,6 @@ export class DeadLetters {
     return this.#box.remove(id);
   }
 
-  /** Called by the core. */
   async bury(record: JobRecord, error: unknown, diedAtMs: number): Promise<void> {
     // Makes room first: the limit holds however many jobs die at once.
     while (this.#box.size + this.#putting.size >= this.#host.maxLetters) {

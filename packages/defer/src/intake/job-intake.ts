@@ -28,7 +28,6 @@ export interface JobIntakeHost {
   readonly acknowledgeTimeoutMs: number;
   /** Undefined without a journal. */
   readonly journaling: Journaling | undefined;
-  /** Jobs deferred with `onDuplicate`, by key. */
   readonly keyed: KeyedJobs;
   queueOf(job: PendingJob): SinkQueue;
   isClosed(): boolean;
@@ -190,7 +189,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     this.#host.logger.warn(`defer: ${error.message}`, error);
   }
 
-  /** Hands the job to its queue. */
   deliver(job: PendingJob): void {
     const queue = this.#host.queueOf(job);
     job.isUnderway = true;
@@ -213,7 +211,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     return isKept;
   }
 
-  /* True if another job stands in for it. */
   #isDuplicate(job: PendingJob): boolean {
     if (this.#isKept(job, undefined)) {
       job.place?.journal.done(job.place);
@@ -339,7 +336,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     this.settle(job, new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, { cause: error }));
   }
 
-  /** Called by the journal. */
   committed(jobs: readonly PendingJob[], error: unknown): void {
     for (const job of jobs) {
       if (error === undefined) this.settle(job, undefined);

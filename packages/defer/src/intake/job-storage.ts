@@ -10,10 +10,8 @@ import { closedError, queueFull } from './refusals.ts';
 export interface JobStorageHost {
   readonly clock: Clock;
   readonly logger: DeferLogger;
-  /** Undefined without a journal. */
   readonly journaling: Journaling | undefined;
   queueOf(job: PendingJob): SinkQueue;
-  /** Reports that the level of the job is reached or, with an error, that it is not. */
   settle(job: PendingJob, error: unknown): void;
   /** Settles the job with an error if its level is not reached in time. */
   watch(job: PendingJob): void;
@@ -123,7 +121,6 @@ export class JobStorage {
     if (!this.#recordOrBlock(job, queue)) this.#host.settle(job, this.#host.journaling!.full());
   }
 
-  /* Returns false when the queue is full. */
   #recordOrBlock(job: PendingJob, queue: SinkQueue): boolean {
     const journaling = this.#host.journaling!;
     if (journaling.hasRoom() || journaling.makeRoom(queue)) {

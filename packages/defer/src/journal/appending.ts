@@ -9,22 +9,29 @@ import { close, remove, type JournalFs } from './journal-fs.ts';
 import { encodeBeginning, placeOf } from './sealed-frames.ts';
 import { Segment } from './segment.ts';
 
+export interface AppendingSettings<Waiter> {
+  readonly fs: JournalFs;
+  readonly clock: Clock;
+  readonly segmentBytes: number;
+  /** Time for which acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
+  readonly replayWindowMs: number;
+  /** Seals the jobs, if given. */
+  readonly keys: KeyRing | undefined;
+  /** Called for the first of consecutive failures to write or sync. */
+  trouble(error: DeferError): void;
+  /** Called when it works again. */
+  recovered(afterMs: number): void;
+  /** Called when the waiters' jobs have reached their level or, with an error, have not. Must not throw. */
+  committed(waiters: readonly Waiter[], error: unknown): void;
+}
+
 /** The part of the journal that appending uses. */
 export interface AppendingHost<Waiter> {
   readonly id: string;
   readonly folder: string;
   /** In the order in which they were begun: a new one goes to the end. */
   readonly segments: Segment[];
-  readonly settings: {
-    readonly fs: JournalFs;
-    readonly clock: Clock;
-    readonly segmentBytes: number;
-    readonly replayWindowMs: number;
-    readonly keys: KeyRing | undefined;
-    trouble(error: DeferError): void;
-    recovered(afterMs: number): void;
-    committed(waiters: readonly Waiter[], error: unknown): void;
-  };
+  readonly settings: AppendingSettings<Waiter>;
   pathOf(segment: Segment): string;
   /** @throws if the journal may belong to another process by now */
   confirm(): void;
@@ -60,7 +67,6 @@ const windowsPerSegment = 2;
  * a failure once, and the recovery once.
  */
 export class Appending<Waiter = unknown> {
-  /** Takes the frames, and writes them. */
   readonly commit: GroupCommit<Waiter>;
   readonly #journal: AppendingHost<Waiter>;
   readonly #events: AppendingEvents<Waiter>;

@@ -129,14 +129,12 @@ const checkpointEveryMs = 1_000;
 export interface SegmentCleanupHost {
   readonly settings: { readonly fs: JournalFs };
   readonly folder: string;
-  /** In the order in which they were begun. */
   readonly segments: Segment[];
   readonly openSegment: Segment | undefined;
   readonly generations: Record<string, string>;
   readonly tries: Tries;
   readonly hasUnwritten: boolean;
   readonly isReleased: boolean;
-  /** Writes what is in memory. */
   flush(): void;
   pathOf(segment: Segment): string;
 }

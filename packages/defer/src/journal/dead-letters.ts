@@ -31,12 +31,10 @@ export interface ReadLetters {
   readonly unreadable: UnreadableLetter[];
 }
 
-/** A store of dead letters. */
 export interface DeadLetterBox {
   /** Resolves when the letter is safe. */
   put(letter: DeadLetter): Promise<void>;
   read(): Promise<ReadLetters>;
-  /** Returns the oldest `count` letters. */
   oldest(count: number): Promise<DeadLetter[]>;
   /** @throws if it cannot be read */
   get(id: string): Promise<DeadLetter | undefined>;

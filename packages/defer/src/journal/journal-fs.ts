@@ -1,5 +1,4 @@
 import fs from 'node:fs';
-import { lstatSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DeferError } from '../errors.ts';
 
@@ -111,13 +110,13 @@ export function remove(files: JournalFs, path: string): void {
  * Creates the folder of a process's own journal, and that of the dead letters. Returns the error of a full disk.
  * @throws any other error of the file system
  */
-export function makeOwnFolder(fs: JournalFs, directory: string, folder: string): unknown {
+export function makeOwnFolder(files: JournalFs, directory: string, folder: string): unknown {
   try {
-    fs.mkdirSync(join(directory, 'dead'));
-    fs.mkdirSync(folder);
+    files.mkdirSync(join(directory, 'dead'));
+    files.mkdirSync(folder);
     // Otherwise a power failure could lose the folder, and every synced segment with it.
-    syncFolder(fs, directory);
-    syncFolder(fs, dirname(directory));
+    syncFolder(files, directory);
+    syncFolder(files, dirname(directory));
     return undefined;
   } catch (cause) {
     if (isFull(cause)) return cause;
@@ -137,9 +136,9 @@ const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EACCES', 'EPER
  * Reads a file of a journal. Undefined if the disk cannot read this very file.
  * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: it cannot be read now, or was removed
  */
-export async function readOwnFile(fs: JournalFs, file: string): Promise<Buffer | undefined> {
+export async function readOwnFile(files: JournalFs, file: string): Promise<Buffer | undefined> {
   try {
-    return await fs.readFile(file);
+    return await files.readFile(file);
   } catch (cause) {
     if (isTheFilesOwn(cause as NodeJS.ErrnoException, file)) return undefined;
     throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${file} cannot be read.`, { cause });
@@ -149,5 +148,5 @@ export async function readOwnFile(fs: JournalFs, file: string): Promise<Buffer |
 function isTheFilesOwn({ code = '' }: NodeJS.ErrnoException, file: string): boolean {
   if (code === '' || passing.has(code)) return false;
   // Removed since the folder was listed; a dangling link still exists.
-  return code !== 'ENOENT' || lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+  return code !== 'ENOENT' || fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }

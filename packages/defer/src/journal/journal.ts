@@ -1,36 +1,20 @@
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { type DeferError, optionError, journalError } from '../errors.ts';
-import { Appending } from './appending.ts';
+import { optionError, journalError } from '../errors.ts';
+import { Appending, type AppendingSettings } from './appending.ts';
 import { frameKinds } from './frame.ts';
-import { remove, type JournalFs } from './journal-fs.ts';
+import { remove } from './journal-fs.ts';
 import type { KeyedRecord } from './job-record.ts';
-import type { KeyRing } from '../seal/key-ring.ts';
 import type { KindCount, FoundJournal } from './recover-folder.ts';
 import { Marks, Tries, type TryMark } from './marks.ts';
 import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
 import { SegmentCleanup } from './checkpoint.ts';
-import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
+import { jobStates, maxSinksOfAJournal, Segment, segmentName, type JobState } from './segment.ts';
 
-export interface JournalSettings<Waiter = unknown> {
-  readonly fs: JournalFs;
-  readonly clock: Clock;
-  readonly segmentBytes: number;
-  /** Time for which acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
-  readonly replayWindowMs: number;
-  /** Seals the jobs, if given. */
-  readonly keys: KeyRing | undefined;
-  /** Called for the first of consecutive failures to write or sync. */
-  trouble(error: DeferError): void;
-  /** Called when it works again. */
-  recovered(afterMs: number): void;
+export interface JournalSettings<Waiter = unknown> extends AppendingSettings<Waiter> {
   /** Called when files of the journal were removed from outside. Must not throw. */
   removed(journal: Journal<Waiter>, cause: unknown): void;
-  /** Called when the waiters' jobs have reached their level or, with an error, have not. Must not throw. */
-  committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
-/** The place of a job in a journal. */
 export interface JobPlace {
   readonly journal: Journal;
   readonly segment: Segment;
@@ -55,7 +39,6 @@ export class Journal<Waiter = unknown> {
   readonly found: readonly KindCount[];
   /** Those of them that were deferred with `onDuplicate`. */
   readonly keyed: readonly KeyedRecord[];
-  /** Last lifetime of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
   readonly #appending: Appending<Waiter>;
@@ -119,7 +102,6 @@ export class Journal<Waiter = unknown> {
     return this.#appending.commit.hasUnwritten;
   }
 
-  /** The segment that is appended to, if one is open. */
   get openSegment(): Segment | undefined {
     return this.#appending.segment;
   }
@@ -170,12 +152,10 @@ export class Journal<Waiter = unknown> {
     if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
   }
 
-  /** Writes what is in memory, and notifies its waiters. */
   flush(): void {
     this.#appending.commit.flush();
   }
 
-  /** Called by `Appending`. */
   removed(cause: unknown): void {
     this.settings.removed(this, cause);
   }
@@ -197,16 +177,12 @@ export class Journal<Waiter = unknown> {
 
   /** Returns the place of a job that its queue has dropped from memory; undefined if it is gone. */
   placeOf(number: number, offset: number): JobPlace | undefined {
-    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
-    if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
-    return { journal: this as Journal, segment, number, offset };
+    return this.#placeIn(jobStates.loaded, number, offset);
   }
 
   /** Returns the place of a job that waits and is only on disk; undefined for any other. */
   waitingAt(number: number): JobPlace | undefined {
-    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
-    if (segment?.stateOf(number) !== jobStates.waiting) return undefined;
-    return { journal: this as Journal, segment, number, offset: 0 };
+    return this.#placeIn(jobStates.waiting, number, 0);
   }
 
   /** Gives up a job that was found and is not needed: no queue has it yet. */
@@ -229,7 +205,6 @@ export class Journal<Waiter = unknown> {
     this.#appending.commit.schedule();
   }
 
-  /** Records a failed attempt of the job. */
   failed({ number }: JobPlace): void {
     this.#try('failed', number);
   }
@@ -268,7 +243,6 @@ export class Journal<Waiter = unknown> {
     return replayed;
   }
 
-  /** Ends the wait for a disk that has not synced within `limitMs`. */
   giveUpOnSync(limitMs: number): void {
     this.#appending.commit.giveUpOnSync(limitMs);
   }
@@ -369,6 +343,12 @@ export class Journal<Waiter = unknown> {
 
   pathOf(segment: Segment): string {
     return join(this.folder, segmentName(segment.number));
+  }
+
+  #placeIn(state: JobState, number: number, offset: number): JobPlace | undefined {
+    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
+    if (segment?.stateOf(number) !== state) return undefined;
+    return { journal: this as Journal, segment, number, offset };
   }
 
   #try(mark: TryMark, number: number): void {

@@ -122,13 +122,11 @@ export class Tries {
     if (mark === 'failed') this.#failed.set(job, this.failed(job) + 1);
   }
 
-  /** Called when the job is done. */
   forget(job: number): void {
     if (this.#failed.size > 0) this.#failed.delete(job);
     if (this.#begun.size > 0) this.#begun.delete(job);
   }
 
-  /** Contents for a checkpoint. */
   get kept(): KeptTries {
     return { failed: [...this.#failed], begun: [...this.#begun] };
   }

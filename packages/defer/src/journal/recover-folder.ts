@@ -77,7 +77,6 @@ export class Kinds {
   #atMs = new Float64Array(1_024);
   #length = 0;
 
-  /** Adds the next job of the journal. */
   see({ sink, job, deferredAtMs }: JobRecord): void {
     if (this.#length === this.#kindOf.length) this.#grow();
     this.#kindOf[this.#length] = this.#indexOf(sink, job);

@@ -122,7 +122,6 @@ class Recovery {
     this.tries = new Tries(checkpoint?.tries);
   }
 
-  /** Adds the next segment, with the bytes of its file. */
   take(segment: Segment, bytes: Buffer, file: string): void {
     segment.bytes = bytes.length;
     checkHeader(bytes, file, this.#damages);

@@ -73,7 +73,6 @@ export function jobTextIn(
   return sealing === undefined ? bytes.toString('utf8', payload, end) : undefined;
 }
 
-/** A sealed file and its note. */
 export interface Sealed {
   readonly file: string;
   readonly place: string;

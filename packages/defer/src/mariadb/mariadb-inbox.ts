@@ -1,9 +1,8 @@
 import { untilAborted } from '../delivery/until-aborted.ts';
 import type { Handler } from '../sink.ts';
 import {
-  Cleaning,
   inboxOptionNames,
-  resolveInbox,
+  InboxTable,
   rowOf,
   type Identified,
   type Inbox,
@@ -59,23 +58,18 @@ export function mariadbInbox<Connection extends PooledConnection>(
   return new InMariadb(options);
 }
 
-class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Connection> {
+class InMariadb<Connection extends PooledConnection>
+  extends InboxTable
+  implements MariadbInbox<Connection>
+{
   readonly #pool: MariadbPool<Connection>;
-  readonly #table: string;
   readonly #creator: TableCreator;
-  readonly #retainMs: number;
-  readonly #cleaning: Cleaning;
 
   constructor(options: MariadbInboxOptions<Connection>) {
-    const quote = (table: string): string => quoteTable(table, '`');
-    const { table, statement, retainMs } = resolveInbox(options, quote, inboxTable);
-    this.#pool = options.pool;
-    this.#table = table;
-    this.#creator = new TableCreator(
-      statement === undefined ? undefined : () => options.pool.query(statement),
-    );
-    this.#retainMs = retainMs;
-    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+    super(options, '`');
+    const { pool, table, createTable = true } = options;
+    this.#pool = pool;
+    this.#creator = new TableCreator(createTable ? () => pool.query(inboxTable(table)) : undefined);
   }
 
   once<Data>(handler: TransactionHandler<Connection, Data>): Handler {
@@ -87,13 +81,13 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
         await handler(data, connection, delivery, signal);
         await this.#check(connection, row);
       });
-      this.#cleaning.look();
+      this.clean();
     };
   }
 
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const execute = executeIn(transaction, delivery.job);
-    const text = `insert into ${this.#table} (job) select ? from dual where @@in_transaction = 1`;
+    const text = `insert into ${this.table} (job) select ? from dual where @@in_transaction = 1`;
     const insert = async (): Promise<boolean> => {
       if ((await affectedBy(execute(text, [rowOf(delivery)]))) === 1) return true;
       throw refused(delivery.job, 'a connection that is in no transaction');
@@ -108,14 +102,14 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
       if (isDuplicate(error)) return false;
       throw error;
     } finally {
-      this.#cleaning.look();
+      this.clean();
     }
   }
 
   /* MariaDB waits for the transaction that holds the row. */
   async #insert(connection: Connection, row: string): Promise<boolean> {
     try {
-      await connection.query(`insert into ${this.#table} (job) values (?)`, [row]);
+      await connection.query(`insert into ${this.table} (job) values (?)`, [row]);
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -125,7 +119,7 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
 
   /* A deadlock rolls back the whole transaction, and a handler may ignore its error. */
   async #check(connection: Connection, row: string): Promise<void> {
-    const text = `select 1 from ${this.#table} where job = ?`;
+    const text = `select 1 from ${this.table} where job = ?`;
     const found = await rowsOf(connection.query(text, [row])).catch(rethrow);
     if (found.length === 1) return;
     throw new Error(
@@ -159,9 +153,9 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
     }
   }
 
-  #removeOld(limit: number): Promise<number> {
-    const text = `delete from ${this.#table} where done_at < now(6) - interval ? microsecond limit ?`;
-    return affectedBy(this.#pool.query(text, [this.#retainMs * 1_000, limit]));
+  protected removeOld(limit: number): Promise<number> {
+    const text = `delete from ${this.table} where done_at < now(6) - interval ? microsecond limit ?`;
+    return affectedBy(this.#pool.query(text, [this.retainMs * 1_000, limit]));
   }
 }
 

@@ -1,15 +1,20 @@
-import { jobOf, type JobRow, MillisStore, type OutboxRow } from '../relay/store.ts';
+import { jobOf, type JobRow, OutboxTable, type OutboxRow } from '../relay/store.ts';
 import { quoteTable, TableCreator } from '../transactions/table.ts';
 import { rowsOf, withConnection, type MariadbPool } from './connection.ts';
 
 /** The outbox's table in MariaDB; times are the server's. */
-export class MariadbStore extends MillisStore {
+export class MariadbStore extends OutboxTable {
   readonly creator: TableCreator;
   readonly #pool: MariadbPool;
   readonly #columns: string;
 
   constructor(pool: MariadbPool, table: string, columns: string, statement: string | undefined) {
-    super(table, { now: 'floor(unix_timestamp(now(3)) * 1000)', positions: '?' });
+    super(table, {
+      now: 'floor(unix_timestamp(now(3)) * 1000)',
+      duration: '?',
+      among: 'in (?)',
+      times: '_ms',
+    });
     this.#pool = pool;
     this.#columns = columns;
     this.creator = new TableCreator(

@@ -1,9 +1,8 @@
 import { Unavailable } from '../delivery/unavailable.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import {
-  Cleaning,
   inboxOptionNames,
-  resolveInbox,
+  InboxTable,
   rowOf,
   type Identified,
   type Inbox,
@@ -63,20 +62,18 @@ export function postgresInbox<Client extends TransactionClient = TransactionClie
   return new InPostgres(options);
 }
 
-class InPostgres<Client extends TransactionClient> implements PostgresInbox<Client> {
+class InPostgres<Client extends TransactionClient>
+  extends InboxTable
+  implements PostgresInbox<Client>
+{
   readonly #pool: InboxPool<Client>;
-  readonly #table: string;
   readonly #creator: TableCreator;
-  readonly #retainMs: number;
-  readonly #cleaning: Cleaning;
 
   constructor(options: PostgresInboxOptions<Client>) {
-    const { table, statement, retainMs } = resolveInbox(options, quoteTable, inboxTable);
-    this.#pool = options.pool;
-    this.#table = table;
-    this.#creator = tableCreator(options.pool, statement);
-    this.#retainMs = retainMs;
-    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+    super(options);
+    const { pool, table, createTable = true } = options;
+    this.#pool = pool;
+    this.#creator = tableCreator(pool, createTable ? inboxTable(table) : undefined);
   }
 
   once<Data>(handler: TransactionHandler<Client, Data>): Handler {
@@ -87,32 +84,32 @@ class InPostgres<Client extends TransactionClient> implements PostgresInbox<Clie
           await handler(data, client, delivery, signal);
         }
       });
-      this.#cleaning.look();
+      this.clean();
     };
   }
 
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const client = transactionOf(transaction, delivery.job);
-    await haveTableFor(client, this.#creator, this.#table, 'inbox');
+    await haveTableFor(client, this.#creator, this.table, 'inbox');
     const isFirst = await this.#insert(client, delivery);
-    this.#cleaning.look();
+    this.clean();
     return isFirst;
   }
 
   async #insert(client: PostgresClient, delivery: Identified): Promise<boolean> {
     // Returns a row, because not every library counts them.
     const { rows } = await client.query(
-      `insert into ${this.#table} (job) values ($1) on conflict do nothing returning true as is_first`,
+      `insert into ${this.table} (job) values ($1) on conflict do nothing returning true as is_first`,
       [rowOf(delivery)],
     );
     return rows.length === 1;
   }
 
-  async #removeOld(limit: number): Promise<number | null> {
+  protected async removeOld(limit: number): Promise<number | null> {
     const { rowCount } = await this.#pool.query(
-      `delete from ${this.#table} where ctid = any(array(
-         select ctid from ${this.#table} where done_at < now() - $1 * interval '1 millisecond' limit $2))`,
-      [this.#retainMs, limit],
+      `delete from ${this.table} where ctid = any(array(
+         select ctid from ${this.table} where done_at < now() - $1 * interval '1 millisecond' limit $2))`,
+      [this.retainMs, limit],
     );
     return rowCount;
   }

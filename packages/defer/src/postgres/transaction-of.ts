@@ -33,7 +33,6 @@ interface PrismaShape {
 
 const prismaTransaction = Symbol.for('prisma.client.transaction.id');
 
-/** A client that runs queries in a transaction. */
 export interface OpenTransaction extends PostgresClient {
   /**
    * For libraries that do not know if the transaction has ended, or that run a query later than in the turn of its call: the

@@ -20,7 +20,6 @@ export interface OutboxStore {
   resend(sink: string, generation: string): Promise<void>;
   /** Removes kept rows whose jobs this generation of the sink's server got more than `keptMs` ago. */
   forget(sink: string, generation: string, keptMs: number): Promise<void>;
-  /** The sinks that have kept rows. */
   sinksWithKept(): Promise<string[]>;
   renew(positions: readonly string[], leaseMs: number): Promise<void>;
   release(positions: readonly string[]): Promise<void>;
@@ -79,10 +78,14 @@ export function jobOf(row: JobRow): OutboxJob {
 
 /** The parts of statements in which the databases differ. */
 export interface Dialect {
-  /** The database's time in milliseconds. */
+  /** The database's time. */
   readonly now: string;
-  /** The positions of a list that is one value. */
-  readonly positions: string;
+  /** A duration in milliseconds, which is a value, as one that is added to a time. */
+  readonly duration: string;
+  /** The rest of `position …`, true for those in a list, which is one value. */
+  readonly among: string;
+  /** The ending of the columns that are times. */
+  readonly times: '' | '_ms';
 }
 
 /** Time after its commit for which the writer of a row may look for it. */
@@ -90,10 +93,10 @@ const keptForWriterMs = 60_000;
 const cleanEveryMs = 10_000;
 
 /**
- * The outbox's table in databases where times are milliseconds, and values question marks. They cannot say how a transaction
- * has ended, so a row whose job has arrived stays for a while: it shows its writer that it was committed.
+ * The outbox's table; values are question marks. A row whose job has arrived stays for a while: it shows its writer that it was
+ * committed, where a database cannot say how a transaction has ended.
  */
-export abstract class MillisStore implements OutboxStore {
+export abstract class OutboxTable implements OutboxStore {
   protected readonly table: string;
   readonly #dialect: Dialect;
   #removedAtMs = performance.now();
@@ -113,17 +116,29 @@ export abstract class MillisStore implements OutboxStore {
 
   /** Rows that no relay holds and whose jobs have not arrived. */
   protected get free(): string {
-    const { now } = this.#dialect;
-    return `sent_at_ms is null and (claimed_until_ms is null or claimed_until_ms < ${now})`;
+    return `${this.#sentAt} is null and (${this.#claimedUntil} is null or ${this.#claimedUntil} < ${this.#dialect.now})`;
   }
 
   /** Sets the end of a lease; its value is the duration in milliseconds. */
   protected get leased(): string {
-    return `claimed_until_ms = ${this.#dialect.now} + ?`;
+    return `${this.#claimedUntil} = ${this.#dialect.now} + ${this.#dialect.duration}`;
   }
 
   protected get among(): string {
-    return `position in (${this.#dialect.positions})`;
+    return `position ${this.#dialect.among}`;
+  }
+
+  get #sentAt(): string {
+    return `sent_at${this.#dialect.times}`;
+  }
+
+  get #claimedUntil(): string {
+    return `claimed_until${this.#dialect.times}`;
+  }
+
+  /* Sent longer ago than a duration, the value. */
+  get #isOld(): string {
+    return `${this.#sentAt} < ${this.#dialect.now} - ${this.#dialect.duration}`;
   }
 
   async remove(positions: readonly string[]): Promise<void> {
@@ -137,15 +152,13 @@ export abstract class MillisStore implements OutboxStore {
     const isClean = this.#cleanedAtMs > this.#removedAtMs + keptForWriterMs + cleanEveryMs;
     if (isClean || now < this.#cleanedAtMs + cleanEveryMs) return;
     this.#cleanedAtMs = now;
-    await this.run(
-      `delete from ${this.table} where sent_to = '' and sent_at_ms < ${this.#dialect.now} - ?`,
-      [keptForWriterMs],
-    );
+    const text = `delete from ${this.table} where sent_to = '' and ${this.#isOld}`;
+    await this.run(text, [keptForWriterMs]);
   }
 
   async keep(positions: readonly string[], generation: string): Promise<void> {
     await this.run(
-      `update ${this.table} set sent_at_ms = ${this.#dialect.now}, sent_to = ?, claimed_until_ms = null
+      `update ${this.table} set ${this.#sentAt} = ${this.#dialect.now}, sent_to = ?, ${this.#claimedUntil} = null
        where ${this.among}`,
       [generation, this.listOf(positions)],
     );
@@ -153,37 +166,30 @@ export abstract class MillisStore implements OutboxStore {
 
   async resend(sink: string, generation: string): Promise<void> {
     await this.run(
-      `update ${this.table} set sent_at_ms = null, sent_to = null
-       where sink = ? and sent_at_ms is not null and sent_to not in (?, '')`,
+      `update ${this.table} set ${this.#sentAt} = null, sent_to = null
+       where sink = ? and ${this.#sentAt} is not null and sent_to not in (?, '')`,
       [sink, generation],
     );
   }
 
   async forget(sink: string, generation: string, keptMs: number): Promise<void> {
-    await this.run(
-      `delete from ${this.table} where sink = ? and sent_to = ? and sent_at_ms < ${this.#dialect.now} - ?`,
-      [sink, generation, keptMs],
-    );
+    const text = `delete from ${this.table} where sink = ? and sent_to = ? and ${this.#isOld}`;
+    await this.run(text, [sink, generation, keptMs]);
   }
 
   async sinksWithKept(): Promise<string[]> {
-    const rows = await this.read(
-      `select distinct sink from ${this.table} where sent_at_ms is not null and sent_to <> ''`,
-      [],
-    );
+    const text = `select distinct sink from ${this.table} where ${this.#sentAt} is not null and sent_to <> ''`;
+    const rows = await this.read(text, []);
     return (rows as { sink: string }[]).map(({ sink }) => sink);
   }
 
   async renew(positions: readonly string[], leaseMs: number): Promise<void> {
-    await this.run(`update ${this.table} set ${this.leased} where ${this.among}`, [
-      leaseMs,
-      this.listOf(positions),
-    ]);
+    const text = `update ${this.table} set ${this.leased} where ${this.among}`;
+    await this.run(text, [leaseMs, this.listOf(positions)]);
   }
 
   async release(positions: readonly string[]): Promise<void> {
-    await this.run(`update ${this.table} set claimed_until_ms = null where ${this.among}`, [
-      this.listOf(positions),
-    ]);
+    const text = `update ${this.table} set ${this.#claimedUntil} = null where ${this.among}`;
+    await this.run(text, [this.listOf(positions)]);
   }
 }

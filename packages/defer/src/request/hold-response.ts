@@ -18,7 +18,6 @@ import {
 import { scopes, type HeldReply, type Passage, type Scope } from './scope.ts';
 import { messageOf } from '../thrown.ts';
 
-/** A deferred call. */
 interface Step {
   readonly name: Name;
   readonly args: unknown[];
@@ -252,7 +251,7 @@ export class HeldResponse implements HeldReply, Gate {
   }
 }
 
-/* So that the client does not take a part for the whole. */
+/* Breaks the answer off: the client must not take a part for the whole. */
 function cutOff(response: ServerResponse): void {
   const { stream } = response as { stream?: ServerHttp2Stream };
   if (stream?.rstCode === undefined) response.destroy();

@@ -4,7 +4,6 @@ import type {
   PendingOutcome,
 } from '../sink-queue/pending-job.ts';
 
-/** Links of a scope in its list. */
 export interface Linked<Item> {
   before: Item | undefined;
   after: Item | undefined;

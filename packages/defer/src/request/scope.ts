@@ -21,7 +21,6 @@ export type RequestFacts = {
 
 /** Receives the events of a request and of its jobs. */
 export interface ScopeIntake {
-  /** Jobs whose request is unknown. */
   readonly unattributed: Unattributed;
   /** The request is open; `closed` is called when it has ended, or has its response and no jobs. */
   opened(scope: Scope): void;

@@ -45,7 +45,6 @@ export interface SchedulesHost {
   readonly lookEveryMs: number;
 }
 
-/** The schedules of this process. */
 export class Schedules {
   readonly #host: SchedulesHost;
   readonly #claims: Claims | undefined;

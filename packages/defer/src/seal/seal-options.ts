@@ -30,7 +30,6 @@ export interface SealOptions {
   renewEveryMs?: number;
 }
 
-/** A validated key. */
 export interface KnownKey {
   readonly id: string;
   readonly key: KeyObject;

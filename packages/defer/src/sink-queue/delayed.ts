@@ -143,14 +143,12 @@ const readAgainMs = 1_000;
 const lookAgainMs = 10;
 const minObsolete = 64;
 
-/** Receives the jobs whose time has come. */
 interface Receiver {
   read(jobs: readonly ReadBackJob[]): void;
   /** Reports how many cannot be read back. */
   lost(jobs: number, cause: unknown): void;
   /** Reports that some are currently unreadable; they are retried. */
   trouble(error: DeferError): void;
-  /** Called when something is due. */
   ring(): void;
 }
 
@@ -255,7 +253,6 @@ export class Delayed {
     if (!this.#isDueOnDisk(now)) this.#setAlarm();
   }
 
-  /** Called when the journal is finished. */
   detach(journal: Journal): void {
     this.#onDisk.detach(journal);
   }

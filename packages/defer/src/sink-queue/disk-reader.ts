@@ -136,7 +136,6 @@ export interface DiskReaderParts extends SinkQueueCore {
   isIdle(): boolean;
   /** Makes the queue process the jobs that were read. */
   schedule(): void;
-  /** Reports that the job is lost. */
   lost(job: PendingJob): void;
 }
 
@@ -174,7 +173,6 @@ export class DiskReader {
     return nextMs === Infinity ? undefined : nextMs;
   }
 
-  /** Reads the jobs that are due. */
   takeDue(now: number): void {
     const { backlogs, gathering, host } = this.#parts;
     if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
@@ -189,7 +187,6 @@ export class DiskReader {
     this.delayed.readDue(now);
   }
 
-  /** Reads as many as there is room for. */
   readMore(): void {
     this.#reader.readMore();
   }

@@ -65,7 +65,6 @@ export class InFlightBatches {
     this.breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
   }
 
-  /** Number of batches. */
   get size(): number {
     return this.#batches.size;
   }

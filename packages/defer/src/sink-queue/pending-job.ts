@@ -25,7 +25,6 @@ export interface AcknowledgementListener {
 
 /** Settles once: its level is reached, or is not. */
 export interface PendingOutcome {
-  /** Notifies `listener` once. */
   whenSettled(listener: AcknowledgementListener): void;
 }
 

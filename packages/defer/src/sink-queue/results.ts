@@ -34,7 +34,6 @@ export class Results {
     return this.#burying;
   }
 
-  /** Applies the outcome of a batch that has been sent. */
   ended(batch: readonly PendingJob[], outcome: BatchOutcome): void {
     if (outcome.failure !== undefined) return this.#failed(batch, outcome.failure.error);
     const { logger, clock } = this.#parts.host;
@@ -135,12 +134,10 @@ export class Results {
     return true;
   }
 
-  /** Called when the job begins to wait for another with its key. */
   waitsForKey(job: PendingJob): void {
     this.#waitingForKey.add(job);
   }
 
-  /** Called when its turn has come. Returns true if it is read back first. */
   keyReleased(job: PendingJob): boolean {
     this.#waitingForKey.delete(job);
     return this.#parts.parking.keyReleased(job);
@@ -181,7 +178,6 @@ export class Results {
     return this.#parts.host.intake.shelve(job);
   }
 
-  /** Returns the batch without obsolete jobs. */
   dropObsolete(batch: readonly PendingJob[]): readonly PendingJob[] {
     if (!batch.some(({ isObsolete }) => isObsolete)) return batch;
     return batch.filter((job) => {

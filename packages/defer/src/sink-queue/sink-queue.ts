@@ -113,7 +113,6 @@ export class SinkQueue implements KeyedQueue {
     return { jobs: this.#delayed.length, nextRunAtMs: this.#delayed.nextRunAtMs };
   }
 
-  /** Jobs in memory. */
   get loaded(): number {
     return this.budget.loaded;
   }
@@ -127,7 +126,6 @@ export class SinkQueue implements KeyedQueue {
     return this.#view.waiting;
   }
 
-  /** Counts of its jobs by name. */
   get jobs(): JobStats[] {
     return this.#view.jobs;
   }
@@ -137,12 +135,10 @@ export class SinkQueue implements KeyedQueue {
     return this.#view.oldestAtMs;
   }
 
-  /** True if another job must follow those that are only on disk: in memory it would overtake them. */
   get isBehindSpilled(): boolean {
     return this.#admission.isBehindSpilled;
   }
 
-  /** Current lifetime of the sink's server, if it reports one, and the time it was last seen. */
   get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
     return this.#backlogs.life;
   }
@@ -153,12 +149,10 @@ export class SinkQueue implements KeyedQueue {
     this.#backlogs.of(journal)!.waiting -= jobs;
   }
 
-  /** True while it is being sent. */
   isInFlight(job: PendingJob): boolean {
     return this.#inFlight.has(job);
   }
 
-  /** Called when a job in memory is obsolete: it is dropped at its turn, or at once if that may take long. */
   giveUpInMemory(job: PendingJob): void {
     if (!job.isDelayed) return;
     this.#delayed.giveUpInMemory(job);
@@ -166,7 +160,6 @@ export class SinkQueue implements KeyedQueue {
     job.strip();
   }
 
-  /** Called when a job that is only on disk is no longer needed. */
   giveUp(place: JobPlace, job: string, isDelayed: boolean): void {
     const isWaiting = place.segment.stateOf(place.number) === jobStates.waiting;
     place.journal.done(place);
@@ -200,7 +193,6 @@ export class SinkQueue implements KeyedQueue {
     else this.drop(job, 'exit');
   }
 
-  /** Called while jobs left by other processes are being searched for: where order counts, new jobs must not overtake them. */
   awaitOrphans(): void {
     this.#admission.awaitsOrphans = true;
   }
@@ -220,7 +212,6 @@ export class SinkQueue implements KeyedQueue {
     this.#schedule();
   }
 
-  /** Called when the journal is finished. */
   detach(journal: Journal): void {
     this.#backlogs.detach(journal);
     this.#delayed.detach(journal);
@@ -231,7 +222,6 @@ export class SinkQueue implements KeyedQueue {
     return this.#gathering.first;
   }
 
-  /** Puts it back on disk. Returns false if the journal no longer has it, or order counts. */
   spillOldest(): boolean {
     const isSpilled = this.#admission.spillOldest();
     if (isSpilled) this.#schedule();

@@ -5,7 +5,14 @@ import { untilAborted } from '../delivery/until-aborted.ts';
 import { optionError } from '../errors.ts';
 import { laneScript, testedBullMQ, PackedRecords } from '../redis/scripts.ts';
 import { RedisLink } from '../redis/redis-link.ts';
-import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+import {
+  dead,
+  type BatchResults,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+  type SinkHost,
+} from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface BullMQOptions {
@@ -118,10 +125,7 @@ class BullMQSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const link = await untilAborted(this.#link!, signal);
     await link.ready(signal);
     if (!this.#hasLane) return this.#addBulk(batch, signal);
@@ -179,10 +183,7 @@ class BullMQSink implements Sink {
     return trace === undefined ? text : `,"tm":${JSON.stringify(trace)}${text}`;
   }
 
-  async #addBulk(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async #addBulk(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const entries = batch.map((delivery) => this.#entryOf(delivery));
     try {
       const jobs = await untilAborted(this.#queue.addBulk(entries), signal);

@@ -1,11 +1,12 @@
 import {
-  type Handler,
   dead,
   isResult,
   retry,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
+  type Handler,
   type Sink,
   type SinkHost,
 } from '../sink.ts';
@@ -124,10 +125,7 @@ class HandlersSink implements Sink {
     return `no handler for "${job}", only for ${[...this.#table.keys()].join(', ') || 'none'}`;
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     signal.addEventListener('abort', () => this.#timeouts.abort(signal.reason), { once: true });
     if (this.#ordered) return inOrder(batch, (delivery) => this.#attempt(delivery, signal));
     const results: DeliveryResult[] = Array.from({ length: batch.length });

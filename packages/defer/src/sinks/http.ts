@@ -1,6 +1,6 @@
 import { isolate } from '../delivery/outcomes.ts';
 import { optionError } from '../errors.ts';
-import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import { retry, type Delivery, type Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface HttpOptions {
@@ -39,7 +39,21 @@ export function http(options: HttpOptions): Sink {
   if (format !== 'json' && format !== 'ndjson') {
     throw optionError(`format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`);
   }
-  return new HttpSink(options);
+  return {
+    kind: 'http',
+    async send(batch, signal) {
+      try {
+        return await isolate(
+          batch,
+          (part) => post(part, signal, options),
+          (error) => error instanceof RefusedError,
+        );
+      } catch (error) {
+        if (error instanceof PauseError) return batch.map(() => retry(error, error.afterMs));
+        throw error;
+      }
+    },
+  };
 }
 
 class RefusedError extends Error {}
@@ -53,56 +67,34 @@ class PauseError extends Error {
   }
 }
 
-class HttpSink implements Sink {
-  readonly kind = 'http';
-  readonly #options: HttpOptions;
-
-  constructor(options: HttpOptions) {
-    this.#options = options;
+async function post(
+  part: readonly Delivery[],
+  signal: AbortSignal,
+  { url, headers = {}, format = 'json' }: HttpOptions,
+): Promise<void> {
+  const lines = part.map(toJson);
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': format === 'json' ? 'application/json' : 'application/x-ndjson',
+      ...(typeof headers === 'function' ? await headers() : headers),
+    },
+    body: format === 'json' ? `[${lines.join(',')}]` : `${lines.join('\n')}\n`,
+    redirect: 'manual',
+    signal,
+  });
+  // Read to the end, so that the connection can be reused.
+  const said = (await answer.text()).slice(0, 200);
+  if (answer.ok) return;
+  const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
+  const afterMs = waitAsked(answer.headers.get('retry-after'));
+  if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
+    throw new PauseError(message, afterMs);
   }
-
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
-    try {
-      return await isolate(
-        batch,
-        (part) => this.#post(part, signal),
-        (error) => error instanceof RefusedError,
-      );
-    } catch (error) {
-      if (error instanceof PauseError) return batch.map(() => retry(error, error.afterMs));
-      throw error;
-    }
+  if (answer.status >= 400 && answer.status < 500 && !passing.has(answer.status)) {
+    throw new RefusedError(message);
   }
-
-  async #post(part: readonly Delivery[], signal: AbortSignal): Promise<void> {
-    const { url, headers = {}, format = 'json' } = this.#options;
-    const lines = part.map(toJson);
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': format === 'json' ? 'application/json' : 'application/x-ndjson',
-        ...(typeof headers === 'function' ? await headers() : headers),
-      },
-      body: format === 'json' ? `[${lines.join(',')}]` : `${lines.join('\n')}\n`,
-      redirect: 'manual',
-      signal,
-    });
-    // Read to the end, so that the connection can be reused.
-    const said = (await answer.text()).slice(0, 200);
-    if (answer.ok) return;
-    const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
-    const afterMs = waitAsked(answer.headers.get('retry-after'));
-    if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
-      throw new PauseError(message, afterMs);
-    }
-    if (answer.status >= 400 && answer.status < 500 && !passing.has(answer.status)) {
-      throw new RefusedError(message);
-    }
-    throw new Error(message);
-  }
+  throw new Error(message);
 }
 
 /** Inserts the data unchanged: it is JSON already. */

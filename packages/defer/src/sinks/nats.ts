@@ -14,6 +14,7 @@ import { abortable, untilAborted, type Abortable } from '../delivery/until-abort
 import {
   dead,
   retry,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type Sink,
@@ -75,10 +76,7 @@ class NatsSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const client = await untilAborted(this.#obtainClient(), signal);
     if (this.#isDown) throw new Error('NATS is unavailable: reconnecting.');
     const inTime = abortable(signal);

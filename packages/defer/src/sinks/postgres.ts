@@ -2,8 +2,8 @@ import { wellFormed } from '../delivery/message.ts';
 import { isolate } from '../delivery/outcomes.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { tableCreator, type PostgresPool } from '../postgres/pool.ts';
-import { quoteTable, type TableCreator } from '../transactions/table.ts';
-import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+import { quoteTable } from '../transactions/table.ts';
+import type { Delivery, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface PostgresOptions {
@@ -49,44 +49,30 @@ export function postgres(options: PostgresOptions): Sink {
     table: true,
     createTable: true,
   });
-  return new PostgresSink(options);
-}
-
-class PostgresSink implements Sink {
-  readonly kind = 'postgres';
-  readonly #pool: PostgresPool;
-  readonly #table: TableCreator;
-  readonly #insert: string;
-
-  constructor({ pool, table = 'deferred_jobs', createTable = true }: PostgresOptions) {
-    this.#pool = pool;
-    this.#table = tableCreator(pool, createTable ? postgresTable(table) : undefined);
-    this.#insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
-      select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
-      from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
-        with ordinality as row(key, job, data, at, context, place)
-      order by place
-      on conflict (job, key) do nothing`;
-  }
-
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
-    // Separate from the first batch: no job is at fault if it fails.
-    await untilAborted(this.#table.create(), signal);
-    return isolate(batch, (part) => untilAborted(this.#write(part), signal), isFaultOfJob);
-  }
-
-  async #write(part: readonly Delivery[]): Promise<void> {
-    await this.#pool.query(this.#insert, [
+  const { pool, table = 'deferred_jobs', createTable = true } = options;
+  const creator = tableCreator(pool, createTable ? postgresTable(table) : undefined);
+  const insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
+    select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
+    from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
+      with ordinality as row(key, job, data, at, context, place)
+    order by place
+    on conflict (job, key) do nothing`;
+  const write = (part: readonly Delivery[]): Promise<unknown> =>
+    pool.query(insert, [
       part.map(({ key, id }) => (key === undefined ? id : wellFormed(key))),
       part.map(({ job }) => job),
       part.map(({ json }) => json),
       part.map(({ deferredAtMs }) => deferredAtMs),
       part.map(({ context }) => (context === undefined ? null : JSON.stringify(context))),
     ]);
-  }
+  return {
+    kind: 'postgres',
+    async send(batch, signal) {
+      // Separate from the first batch: no job is at fault if it fails.
+      await untilAborted(creator.create(), signal);
+      return isolate(batch, (part) => untilAborted(write(part), signal), isFaultOfJob);
+    },
+  };
 }
 
 /** True for data that no column can hold, a constraint of the table, a limit: classes 22, 23 and 54. All else is the server. */

@@ -5,6 +5,7 @@ import { abortable, untilAborted } from '../delivery/until-aborted.ts';
 import {
   dead,
   retry,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type Sink,
@@ -86,10 +87,7 @@ class RabbitMQSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     if (this.#host?.ordered === true) return this.#oneByOne(batch, signal);
     const line = await untilAborted(this.#obtainLine(), signal);
     const inTime = abortable(signal);

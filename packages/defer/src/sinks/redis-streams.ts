@@ -7,6 +7,7 @@ import {
   dead,
   retry,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type RetryResult,
@@ -95,10 +96,7 @@ class RedisStreamsSink implements Sink {
     this.#append = (...words) => client.deferAppend(...words);
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     await this.#link!.ready(signal);
     const { stream, maxLength = '' } = this.#options;
     if (typeof stream === 'string') return this.#appendTo(stream, maxLength, batch, signal);

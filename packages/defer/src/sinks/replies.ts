@@ -3,11 +3,12 @@ import { optionError } from '../errors.ts';
 import {
   dead,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
+  type Handler,
   type Sink,
   type SinkHost,
-  type Handler,
 } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
 import { handlers } from './handlers.ts';
@@ -138,10 +139,7 @@ class RepliesSink implements Replies {
     return this.#workers.refuses!(job, options);
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     this.#sweep();
     const unmade = batch.filter(({ id }) => !this.#made.has(id));
     const outcome = unmade.length === 0 ? [] : await this.#workers.send(unmade, signal);

@@ -147,8 +147,12 @@ for (const [framework, start] of chosenApps) {
       let hasCheckpoint = false;
       const sink = new List();
       // It waits in the oldest file, behind which others are finished.
-      sink.answer = ({ json }) =>
-        json === '"stays"' ? retry(new Error('later'), 1_000_000) : undefined;
+      let writes = 0;
+      let writesBeforeLast = 0;
+      sink.answer = ({ json }) => {
+        writesBeforeLast = writes;
+        return json === '"stays"' ? retry(new Error('later'), 1_000_000) : undefined;
+      };
       const { ask } = await begin(t, {
         sinks: { test: { sink, ...quick } },
         journal: {
@@ -156,6 +160,10 @@ for (const [framework, start] of chosenApps) {
           segmentBytes: 500,
           fs: {
             ...nodeFs,
+            writeSync(...call) {
+              writes++;
+              return nodeFs.writeSync(...call);
+            },
             renameSync(from, to) {
               nodeFs.renameSync(from, to);
               hasCheckpoint ||= to.endsWith('checkpoint');
@@ -171,8 +179,7 @@ for (const [framework, start] of chosenApps) {
       for (const each of some) assert.deepEqual(await ask('process', 'good', [each]), [each]);
       await until('a checkpoint', () => hasCheckpoint);
       assert.deepEqual(sorted(sink.got), some);
-      // The marks of the last ones are written by now.
-      await sleep(50);
+      await until('the mark of the last one', () => writes > writesBeforeLast);
       const next = new List();
       const second = await begin(t, {
         sinks: { test: { sink: next, ...quick } },

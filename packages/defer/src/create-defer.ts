@@ -1,6 +1,6 @@
 import { Deferrer } from './deferrer.ts';
-import { registerInstance } from './instances.ts';
 import { resolveOptions, type DeferOptions } from './options.ts';
+import { DeferError } from './errors.ts';
 
 /**
  * Opens the journal, if one is configured, and the sinks. The first jobs may be deferred at once.
@@ -21,4 +21,23 @@ export function createDefer<const SinkName extends string>(
   const deferrer = new Deferrer(resolveOptions(options));
   registerInstance(deferrer);
   return deferrer;
+}
+
+const instances = new Set<Deferrer>();
+
+export function registerInstance(deferrer: Deferrer): void {
+  instances.add(deferrer);
+  deferrer.onClosed(() => instances.delete(deferrer));
+}
+
+/** Returns the only deferrer, for calls outside a request. @throws {DeferError} ERR_REDLINE_DEFER_NO_INSTANCE */
+export function onlyInstance(): Deferrer {
+  const [first] = instances;
+  if (first !== undefined && instances.size === 1) return first;
+  throw new DeferError(
+    'ERR_REDLINE_DEFER_NO_INSTANCE',
+    instances.size === 0
+      ? 'Nothing can be deferred: createDefer() was not called, or its deferrer is closed.'
+      : `There are ${instances.size} deferrers, and no request to choose one by: call deferrer.defer() on one of them.`,
+  );
 }

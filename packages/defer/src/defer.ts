@@ -1,8 +1,8 @@
 import type { AfterOptions, DeferCallOptions } from './job/call-options.ts';
-import { onlyInstance } from './instances.ts';
+import { onlyInstance } from './create-defer.ts';
 import type { JobDefinition } from './job/job.ts';
 import type { Deferred } from './sink-queue/pending-job.ts';
-import { scopeNamedBy } from './request/own-events.ts';
+import { scopeNamedBy } from './request/owner.ts';
 import { scopes, type ScopeDeferrer } from './request/scope.ts';
 import type { RunDelivery } from './sink.ts';
 

@@ -1,29 +1,24 @@
 import type { Restore } from './job/async-context.ts';
 import { checkKey, type AfterOptions, type DeferCallOptions } from './job/call-options.ts';
 import { closureSink } from './intake/closures.ts';
-import { DeadLetters } from './intake/dead-letters.ts';
-import { Failures } from './intake/failures.ts';
-import { enqueueInOutbox } from './intake/enqueue-in-outbox.ts';
+import { DeadLetters, Failures } from './intake/dead-letters.ts';
+import { enqueueInOutbox, Redelivery } from './intake/outbox-jobs.ts';
 import { JobIntake } from './intake/job-intake.ts';
-import { Ids } from './job/ids.ts';
-import { JobMaker } from './intake/job-maker.ts';
+import { Ids, JobMaker } from './intake/job-maker.ts';
 import { isJob, type JobDefinition } from './job/job.ts';
-import type { DeferStats } from './defer-stats.ts';
+import { type DeferStats, sinkStatsOf } from './sink-queue/sink-stats.ts';
 import type { DeferError } from './errors.ts';
 import { JournalRoot } from './journal/journal-root.ts';
 import { makeJournalId } from './journal/owner.ts';
-import { reportDamage } from './journal/report-damage.ts';
-import { Journaling } from './intake/journaling.ts';
+import { reportDamage } from './journal/recover-folder.ts';
+import { Journaling, Orphans } from './intake/journaling.ts';
 import { resolveQueue } from './sink-queue/queue-options.ts';
 import { KeyedJobs } from './sink-queue/keyed-jobs.ts';
-import type { SinkQueueHost } from './sink-queue/sink-queue-host.ts';
+import type { SinkQueueHost } from './sink-queue/sink-queue-core.ts';
 import { SinkQueue } from './sink-queue/sink-queue.ts';
-import { sinkStatsOf } from './sink-queue/sink-stats.ts';
 import type { SinkLife } from './outbox.ts';
 import { checkLevel, defaultReplayWindowMs, type ResolvedOptions } from './options.ts';
-import { Orphans } from './intake/orphans.ts';
 import type { Deferred, PendingJob } from './sink-queue/pending-job.ts';
-import { Redelivery } from './intake/redelivery.ts';
 import { closedError, neverWaits, unknownJob, unknownSink } from './intake/refusals.ts';
 import { noRequest, ownerOf } from './request/owner.ts';
 import { KeyRing } from './seal/key-ring.ts';
@@ -44,11 +39,9 @@ export class Deferrer implements SinkQueueHost {
   readonly spans: JobSpans | undefined;
   /** Jobs that failed for good: list, requeue or remove them. */
   readonly deadLetters: DeadLetters;
-  /** The keys of a sealed journal. */
   readonly keys: KeyRing | undefined;
   /** Takes every job from its call on, and receives every report about it. */
   readonly intake: JobIntake;
-  /** Jobs deferred with `onDuplicate`, by key. */
   readonly keyed: KeyedJobs = new KeyedJobs((sink) => this.#queues.get(sink));
   readonly #queues = new Map<string, SinkQueue>();
   readonly #after: SinkQueue;

@@ -1,3 +1,5 @@
+import { messageOf } from './thrown.ts';
+
 /** Meaning of each code, as in README.md. */
 export const deferErrorDocs = {
   ERR_REDLINE_DEFER_OPTION: 'An option is unknown or has an invalid value.',
@@ -54,3 +56,25 @@ const unavailable: ReadonlySet<DeferErrorCode> = new Set([
   'ERR_REDLINE_DEFER_NOT_ACKNOWLEDGED',
   'ERR_REDLINE_DEFER_SEAL',
 ]);
+
+export function optionError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_OPTION', sentence, cause);
+}
+
+export function levelError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_LEVEL', sentence, cause);
+}
+
+export function sealError(sentence: string, cause?: unknown): DeferError {
+  return errorOf('ERR_REDLINE_DEFER_SEAL', sentence, cause);
+}
+
+function errorOf(code: DeferErrorCode, sentence: string, cause: unknown): DeferError {
+  return new DeferError(code, sentence, cause === undefined ? {} : { cause });
+}
+
+/** Wraps an error of the file system about the journal in a sentence of this package. */
+export function journalError(sentence: string, cause: unknown): DeferError {
+  const message = `${sentence}: ${messageOf(cause)}.`;
+  return new DeferError('ERR_REDLINE_DEFER_JOURNAL', message, { cause });
+}

@@ -3,7 +3,7 @@ export { createDefer } from './create-defer.ts';
 export type { DeadLetters } from './intake/dead-letters.ts';
 export { defer } from './defer.ts';
 export type { AfterOptions, DeferCallOptions, StandIn } from './job/call-options.ts';
-export type { DeferStats } from './defer-stats.ts';
+export type { DeferStats } from './sink-queue/sink-stats.ts';
 export type { Deferrer } from './deferrer.ts';
 export { DeferError, deferErrorDocs, type DeferErrorCode } from './errors.ts';
 export { defineJob, type JobDefinition, type JobOptions, type Unserialisable } from './job/job.ts';
@@ -17,8 +17,8 @@ export type { DropReason, QueueCounts } from './sink-queue/queue-counts.ts';
 export type { JobFailure } from './job/job-counts.ts';
 export type { JobStats } from './sink-queue/queue-counts.ts';
 export type { SinkStats } from './sink-queue/sink-stats.ts';
-export type { Waiting, WaitReason } from './sink-queue/why-waiting.ts';
-export type { Level, OnDuplicate, Overflow, When } from './job/level.ts';
+export type { Waiting, WaitReason } from './sink-queue/sink-queue-view.ts';
+export type { Level, OnDuplicate, Overflow, When } from './job/job.ts';
 export { prometheusMetrics } from './adapters/prometheus.ts';
 export type { ContextOptions, DeferOptions, JournalOptions } from './options.ts';
 export type { SealKey, SealKeyBytes, SealOptions } from './seal/seal-options.ts';
@@ -30,6 +30,7 @@ export {
   dead,
   retry,
   untried,
+  type BatchResults,
   type DeadResult,
   type DeferContext,
   type Delivery,

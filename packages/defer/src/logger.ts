@@ -1,3 +1,5 @@
+import type { Clock } from './clock.ts';
+
 /** Receives failures and recoveries, e.g. `console`. */
 export interface DeferLogger {
   warn(message: string, error?: unknown): void;
@@ -25,4 +27,37 @@ function warnOf(line: string, error: unknown): void {
   process.emitWarning(`The logger of defer failed: ${reason}. Its line: ${line}`, {
     code: 'REDLINE_DEFER_LOGGER',
   });
+}
+
+const burst = 10;
+const everyMs = 1_000;
+
+/** Logs the first of a burst individually, then one count per second. */
+export class LogThrottle {
+  readonly #clock: Clock;
+  readonly #logCount: (count: number) => void;
+  #logged = 0;
+  #suppressed = 0;
+
+  constructor(clock: Clock, logCount: (count: number) => void) {
+    this.#clock = clock;
+    this.#logCount = logCount;
+  }
+
+  log(logOne: () => void): void {
+    if (this.#logged === 0) this.#clock.after(everyMs, () => this.#end(), false);
+    if (this.#logged < burst) {
+      this.#logged++;
+      logOne();
+    } else {
+      this.#suppressed++;
+    }
+  }
+
+  #end(): void {
+    const suppressed = this.#suppressed;
+    this.#logged = 0;
+    this.#suppressed = 0;
+    if (suppressed > 0) this.#logCount(suppressed);
+  }
 }

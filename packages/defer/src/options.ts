@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { neverFailing, type DeferLogger } from './logger.ts';
 import { systemClock, type Clock } from './clock.ts';
-import { DeferError } from './errors.ts';
+import { DeferError, levelError, optionError } from './errors.ts';
 import { nodeFs, type JournalFs } from './journal/journal-fs.ts';
 import { lifeSignEveryMs } from './journal/owner.ts';
 import { resolveSeal, type SealOptions } from './seal/seal-options.ts';
@@ -10,7 +10,7 @@ import {
   type SinkQueueOptions,
   type ResolvedQueue,
 } from './sink-queue/queue-options.ts';
-import { levels, type Level } from './job/level.ts';
+import { levels, type Level } from './job/job.ts';
 import type { Outbox } from './outbox.ts';
 import type { DeferContext, JobSpans, Sink } from './sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from './validate.ts';
@@ -142,26 +142,35 @@ export interface DeferOptions<SinkName extends string = string> {
   random?: () => number;
 }
 
-export interface ResolvedOptions {
+export interface ResolvedOptions extends Readonly<
+  Required<Omit<DeferOptions, 'sinks' | 'sink' | 'journal' | 'after' | 'outbox' | 'logger'>>
+> {
   readonly queues: ReadonlyMap<string, ResolvedQueue>;
   readonly sink: string | undefined;
-  readonly level: Level;
   readonly journal: ResolvedJournal | undefined;
-  readonly after: { readonly timeoutMs: number; readonly maxPending: number };
+  readonly after: Readonly<Required<NonNullable<DeferOptions['after']>>>;
   readonly outbox: Outbox | undefined;
-  readonly context: ContextOptions;
-  readonly maxJobBytes: number;
-  readonly acknowledgeTimeoutMs: number;
-  readonly drainMs: number;
-  readonly handleSignals: boolean;
-  readonly maxDeadLetters: number;
   readonly logger: DeferLogger;
-  readonly clock: Clock;
-  readonly random: () => number;
 }
 
 export function resolveOptions(options: DeferOptions): ResolvedOptions {
-  refuseUnknown('createDefer', options ?? null, optionNames);
+  refuseUnknown<keyof DeferOptions>('createDefer', options ?? null, {
+    sinks: true,
+    sink: true,
+    level: true,
+    journal: true,
+    after: true,
+    outbox: true,
+    context: true,
+    maxJobBytes: true,
+    acknowledgeTimeoutMs: true,
+    drainMs: true,
+    handleSignals: true,
+    maxDeadLetters: true,
+    logger: true,
+    clock: true,
+    random: true,
+  });
   refuseUnknown('after', options.after, { timeoutMs: true, maxPending: true });
   const queues = new Map<string, ResolvedQueue>();
   const journal = options.journal && resolveJournal(options.journal);
@@ -201,16 +210,12 @@ export function resolveOptions(options: DeferOptions): ResolvedOptions {
 /** @throws {DeferError} ERR_REDLINE_DEFER_LEVEL */
 export function checkLevel(level: Level, hasJournal: boolean, hasOutbox: boolean): void {
   if ((level === 'process' || level === 'disk') && !hasJournal) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
+    throw levelError(
       `The level ${level} needs a journal: give createDefer the option journal with a directory.`,
     );
   }
   if (level === 'outbox' && !hasOutbox) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_LEVEL',
-      'The level outbox needs an outbox: give createDefer the option outbox.',
-    );
+    throw levelError('The level outbox needs an outbox: give createDefer the option outbox.');
   }
 }
 
@@ -219,41 +224,20 @@ export function listSinks(queues: ReadonlyMap<string, unknown>): string {
   return names.length === 0 ? 'none' : names.join(', ');
 }
 
-const optionNames = {
-  sinks: true,
-  sink: true,
-  level: true,
-  journal: true,
-  after: true,
-  outbox: true,
-  context: true,
-  maxJobBytes: true,
-  acknowledgeTimeoutMs: true,
-  drainMs: true,
-  handleSignals: true,
-  maxDeadLetters: true,
-  logger: true,
-  clock: true,
-  random: true,
-} as const satisfies Record<keyof DeferOptions, true>;
-
-const journalNames = {
-  directory: true,
-  maxBytes: true,
-  segmentBytes: true,
-  replayWindowMs: true,
-  onFailure: true,
-  adoptEveryMs: true,
-  strangerTimeoutMs: true,
-  seal: true,
-  fs: true,
-} as const satisfies Record<keyof JournalOptions, true>;
-
 function resolveJournal(options: JournalOptions): ResolvedJournal {
-  refuseUnknown('journal', options, journalNames);
+  refuseUnknown<keyof JournalOptions>('journal', options, {
+    directory: true,
+    maxBytes: true,
+    segmentBytes: true,
+    replayWindowMs: true,
+    onFailure: true,
+    adoptEveryMs: true,
+    strangerTimeoutMs: true,
+    seal: true,
+    fs: true,
+  });
   if (typeof options.directory !== 'string' || options.directory === '') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
+    throw optionError(
       `The option journal.directory must be a path; got ${String(options.directory)}.`,
     );
   }
@@ -282,8 +266,7 @@ function strangerTimeout(given = 30_000): number {
   const ms = positive('journal.strangerTimeoutMs', given);
   const minMs = 3 * lifeSignEveryMs;
   if (ms >= minMs) return ms;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option journal.strangerTimeoutMs must be ${minMs} or more; got ${ms}: the owner of a journal gives a sign of life every ${lifeSignEveryMs} ms.`,
   );
 }

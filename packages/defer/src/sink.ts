@@ -55,6 +55,9 @@ export interface RunDelivery extends Pick<
 /** The outcome of one job. `undefined`: the sink has it. Made by `retry()`, `untried()` and `dead()`. */
 export type DeliveryResult = undefined | RetryResult | DeadResult;
 
+/** One result for each job of a batch, in order; `undefined` if the sink has all of them. */
+export type BatchResults = readonly DeliveryResult[] | undefined;
+
 export interface RetryResult {
   readonly kind: 'retry';
   readonly error: unknown;
@@ -171,10 +174,14 @@ export interface Sink {
    * counted, and the circuit breaker counts it. The signal aborts when `sendTimeoutMs` is up (not with `timesJobs`) or
    * the app closes.
    */
-  send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined | void>;
+  send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults | void>;
   /** Closes what the sink itself has opened. Nothing is in flight at this point. */
   close?(): Promise<void>;
 }
+
+/**
+ * Handles one job. If it throws, the job is retried; an error with `retryable: false` makes it a dead letter at once. It
+ * has `sendTimeoutMs` from its own start; then the signal aborts, and the job is retried.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- the data is what the job's definition says
+export type Handler = (data: any, delivery: Delivery, signal: AbortSignal) => unknown;

@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 
 /* Code of the app may throw anything: a value without a prototype, a circular object, a getter that itself throws. */
 
-/** Returns the message of a thrown value. */
 export function messageOf(thrown: unknown): string {
   return said(thrown, ({ message }) => message);
 }

@@ -1,4 +1,4 @@
-import { DeferError } from './errors.ts';
+import { optionError, type DeferError } from './errors.ts';
 
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function positive(name: string, value: unknown): number {
@@ -30,10 +30,10 @@ export function oneOf<const T>(name: string, value: unknown, allowed: readonly T
  *
  * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
  */
-export function refuseUnknown(
+export function refuseUnknown<Name extends string>(
   of: string,
   given: unknown,
-  known: Readonly<Record<string, true>>,
+  known: Readonly<Record<Name, true>>,
 ): void {
   if (given === undefined) return;
   if (typeof given !== 'object' || given === null) {
@@ -47,11 +47,12 @@ export function refuseUnknown(
   }
 }
 
-export function optionError(sentence: string, cause?: unknown): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence, cause === undefined ? {} : { cause });
-}
-
 function wrong(name: string, what: string, value: unknown): DeferError {
   const shown = typeof value === 'string' ? `'${value}'` : String(value);
   return optionError(`The option ${name} must be ${what}; got ${shown}.`);
+}
+
+/** True for a promise of any library. */
+export function isPromise<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function';
 }

@@ -19,8 +19,7 @@ import { attachToFastify, fastifyDefer } from '../src/adapters/fastify.ts';
 import { createDefer } from '../src/create-defer.ts';
 import { defer } from '../src/defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
-import { defineJob } from '../src/job/job.ts';
-import type { When } from '../src/job/level.ts';
+import { defineJob, type When } from '../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
 import { temporaryFolder, TestSink, until } from './harness.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Ids } from '../src/job/ids.ts';
+import { Ids } from '../src/intake/job-maker.ts';
 
 test('ids are each once, and sort as they came within one length', () => {
   const ids = new Ids('m0a1-00ff00ff00');

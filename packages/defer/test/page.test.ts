@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 import { createDefer } from '../src/create-defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
-import { directorySource } from '../src/page/directory-source.ts';
+import { directorySource } from '../src/page/source.ts';
 import { pageHandler } from '../src/page/handler.ts';
 import { deferPage, fastifyDeferPage } from '../src/page/index.ts';
 import { dead } from '../src/sink.ts';

@@ -5,7 +5,7 @@ import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
 import type { SinkQueueOptions } from '../src/sink-queue/queue-options.ts';
 import type { SinkStats } from '../src/sink-queue/sink-stats.ts';
-import type { WaitReason } from '../src/sink-queue/why-waiting.ts';
+import type { WaitReason } from '../src/sink-queue/sink-queue-view.ts';
 import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead, retry } from '../src/sink.ts';
 import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';

@@ -1,5 +1,15 @@
-export { type Evidence, type Measurement, readEvidence } from './evidence.ts';
+export {
+  costs,
+  type Evidence,
+  majorOf,
+  type Measurement,
+  pays,
+  paysOn,
+  proofFile,
+  provenRules,
+  readEvidence,
+  type Status,
+  statusOf,
+} from './evidence.ts';
 export { plugin as default, recommendedFor } from './plugin.ts';
 export { attackText, type Danger, dangerOf } from './regexp/danger-of.ts';
-export { proofFile, provenRules } from './proofs.ts';
-export { costs, majorOf, pays, paysOn, type Status, statusOf } from './status.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 /** @ts-ignore: an optional peer; without it, these types are any. */
 import type { ESLint, Linter } from 'eslint';
-import { configFor, configOfAll } from './configs.ts';
+import { paysOn, readEvidence } from './evidence.ts';
 import { rules } from './rules.generated.ts';
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string };
@@ -22,8 +22,9 @@ export const plugin: RedlinePlugin = {
   rules,
   configs: {} as RedlinePlugin['configs'],
 };
-plugin.configs.recommended = configFor(plugin, Number(process.versions.node.split('.', 1)[0]));
-plugin.configs.all = configOfAll(plugin);
+plugin.configs.recommended = recommendedFor(Number(process.versions.node.split('.', 1)[0]));
+// For reviewing code, not for CI.
+plugin.configs.all = configOf('all', Object.keys(rules));
 
 /**
  * Returns the rules that pay on the Node version of the code, if a different version runs ESLint.
@@ -32,5 +33,17 @@ plugin.configs.all = configOfAll(plugin);
  * export default [recommendedFor(10)];
  */
 export function recommendedFor(node: number): Linter.Config {
-  return configFor(plugin, node);
+  const names = [...readEvidence()]
+    .filter(([, evidence]) => paysOn(evidence, node))
+    .map(([name]) => name);
+  return configOf(`node-${node}`, names);
+}
+
+/* A flat config with these rules as warnings. */
+function configOf(name: string, names: readonly string[]): Linter.Config {
+  return {
+    name: `@redline/${name}`,
+    plugins: { '@redline': plugin },
+    rules: Object.fromEntries(names.map((rule) => [`@redline/${rule}`, 'warn'])),
+  };
 }

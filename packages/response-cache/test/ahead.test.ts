@@ -10,7 +10,7 @@ import express from 'express';
 import { fastify } from 'fastify';
 import { cached } from '../src/adapters/express.ts';
 import { fastifyCache } from '../src/adapters/fastify.ts';
-import { AheadReads, watchPeer } from '../src/route/ahead.ts';
+import { AheadReads, watchPeer } from '../src/route/reads/ahead.ts';
 import { JsonCache, unobserved, type CachePolicy, type RouteDefaults } from '../src/index.ts';
 import { until } from './until.ts';
 

@@ -6,6 +6,7 @@ import type { JsonStore } from '../src/store/json-store.ts';
 import type { Lease } from '../src/store/lease.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import type { TagVersions } from '../src/store/tag-versions.ts';
+import { until } from './until.ts';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);
@@ -183,7 +184,7 @@ describe('A store that refuses writes', () => {
         lines.join('\n'),
       );
       isReadOnly = false;
-      while (cache.isStoreDown) await new Promise((resolve) => setTimeout(resolve, 5));
+      await until('the store', () => !cache.isStoreDown);
       await cache.answer('/again', async () => 1, options);
       assert.equal(await cache.get('/again'), 1);
       cache.close();
@@ -204,7 +205,7 @@ describe('A store that refuses writes', () => {
     const warn = (line: string): void => void lines.push(line);
     const cache = new JsonCache({ store, logger: { warn, log: warn } });
     await cache.answer('/large', async () => 'x'.repeat(200).split(''));
-    while (lines.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until('the line', () => lines.length > 0);
     assert.match(lines[0]!, /refused a value: too large/);
     assert.equal(cache.isStoreDown, false);
     cache.close();

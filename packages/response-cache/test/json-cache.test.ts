@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { shared } from '../src/answer/answer.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
-import { Unshared, unshared } from '../src/answer/unshared.ts';
+import { Unshared, unshared } from '../src/answer/answer-options.ts';
 import { clocksOf } from './clock.ts';
 
 function quietCache(options: { ttl?: number } = {}): JsonCache {

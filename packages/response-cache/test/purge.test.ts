@@ -11,8 +11,7 @@ import {
   tieredStore,
   type JsonStore,
 } from '../src/index.ts';
-import { headKeyOf, keysOf } from '../src/route/request-key.ts';
-import { keyOf } from '../src/route/key-parts.ts';
+import { headKeyOf, keysOf, keyOf } from '../src/route/key/request-key.ts';
 import { until } from './until.ts';
 
 const server = await startRedis();

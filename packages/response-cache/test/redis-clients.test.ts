@@ -8,10 +8,9 @@ import { startRedis, type RedisServer } from '@redline/services';
 import { Redis as Iovalkey } from 'iovalkey';
 import { Redis } from 'ioredis';
 import { createClient, createCluster } from 'redis';
-import { appName } from '../src/redis/app-name.ts';
+import { appName, redisStore } from '../src/redis/redis-store.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import type { RedisClient } from '../src/redis/redis-client.ts';
-import { redisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 
 const server = await startRedis();

@@ -8,6 +8,7 @@ import { encodeEntry } from '../src/answer/entry-format.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
+import { until } from './until.ts';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';
@@ -109,7 +110,7 @@ describe('redisStore over a client that is not connected', { skip }, () => {
     const cache = new JsonCache({ store: redisStore(client), logger: false });
     assert.equal(await cache.answer('/lazy', () => 1), '1');
     assert.equal(cache.stats.bypasses, 1);
-    while (cache.isStoreDown) await new Promise((resolve) => setTimeout(resolve, 10));
+    await until('the connection', () => !cache.isStoreDown);
     await cache.answer('/lazy', () => 2);
     assert.equal(cache.stats.misses, 1);
     await client.quit();

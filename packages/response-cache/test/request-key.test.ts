@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cachedRoute, type CachedRoute, type CacheRequest } from '../src/route/cached-route.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
-import { headKeyOf, keysOf, requestKey } from '../src/route/request-key.ts';
+import { headKeyOf, keysOf, requestKey } from '../src/route/key/request-key.ts';
 
 const cache = new JsonCache({ logger: false });
 

@@ -9,7 +9,7 @@ import type { RedisClient } from '../src/redis/redis-client.ts';
 import { redisStore } from '../src/redis/redis-store.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
-import { keySlot } from '../src/wire/key-slot.ts';
+import { keySlot } from '../src/wire/servers.ts';
 import { until } from './until.ts';
 
 const servers = await startRedisCluster();

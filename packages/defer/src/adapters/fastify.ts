@@ -9,19 +9,9 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import type { Deferrer } from '../deferrer.ts';
-import { passingAll } from './passing-all.ts';
-import { HeldResponse } from '../request/hold-response.ts';
-import { ownEvents, ownEventsOfResponse } from '../request/own-events.ts';
-import { factsOf } from '../request/request-facts.ts';
-import { repliedWith, watchEnd } from '../request/watch-end.ts';
-import {
-  Scope,
-  scopes,
-  type HeldReply,
-  type Passage,
-  type RequestFacts,
-  type ScopeHost,
-} from '../request/scope.ts';
+import { passingAll, factsOf, RequestHost } from '../request/request-host.ts';
+import type { HeldResponse } from '../request/hold-response.ts';
+import { scopes, type HeldReply, type RequestFacts, type Scope } from '../request/scope.ts';
 
 export interface FastifyDeferOptions {
   deferrer: Deferrer;
@@ -42,37 +32,17 @@ const hostOf = Symbol('redline.defer.host');
 
 type Hosted = FastifyRequest & { [hostOf]?: FastifyHost };
 
-class FastifyHost implements ScopeHost {
-  readonly scope: Scope;
-  readonly held: HeldResponse;
+class FastifyHost extends RequestHost {
   #isSent = false;
   readonly #request: FastifyRequest;
-  readonly #reply: FastifyReply;
 
   constructor(deferrer: Deferrer, request: FastifyRequest, reply: FastifyReply) {
+    super(deferrer, request.raw, reply.raw);
     this.#request = request;
-    this.#reply = reply;
-    this.held = new HeldResponse(reply.raw);
-    this.scope = new Scope(deferrer, this);
-    this.held.scope = this.scope;
-    ownEvents(request.raw, this.scope);
-    ownEventsOfResponse(reply.raw, this.scope);
   }
 
-  get subject(): object {
-    return this.#reply.raw;
-  }
-
-  get isAnswered(): boolean {
-    return this.#isSent || this.held.isEnded;
-  }
-
-  get isGone(): boolean {
-    return this.#reply.raw.destroyed;
-  }
-
-  get passage(): Passage {
-    return this.held.passage;
+  override get isAnswered(): boolean {
+    return this.#isSent || super.isAnswered;
   }
 
   facts(): RequestFacts {
@@ -82,18 +52,6 @@ class FastifyHost implements ScopeHost {
   /** Called when the handler has sent its payload: a stream continues in the request's context. */
   sends(payload: unknown): void {
     this.#isSent = !isStream(payload);
-  }
-
-  watch(scope: Scope): void {
-    watchEnd(this.#reply.raw, scope);
-  }
-
-  repliedWith(): number | undefined {
-    return repliedWith(this.#reply.raw);
-  }
-
-  guard(): void {
-    this.held.guard();
   }
 }
 

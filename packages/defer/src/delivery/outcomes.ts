@@ -1,4 +1,4 @@
-import { untried, type DeliveryResult } from '../sink.ts';
+import { untried, type DeliveryResult, dead, type DeadResult, type Delivery } from '../sink.ts';
 
 export type Outcome = PromiseSettledResult<unknown>;
 
@@ -35,4 +35,29 @@ export async function inOrder<T>(
 
 function behind(): Error {
   return new Error('An earlier job failed, and the sink keeps their order.');
+}
+
+/**
+ * Sends a batch that the server takes or refuses as a whole. If one job is at fault, it is found by bisection, so that
+ * it alone is dead and the others arrive, still in order.
+ */
+export async function isolate(
+  batch: readonly Delivery[],
+  send: (part: readonly Delivery[]) => Promise<unknown>,
+  isFaultOfJob: (error: unknown) => boolean,
+): Promise<(DeadResult | undefined)[] | undefined> {
+  try {
+    await send(batch);
+    return undefined;
+  } catch (error) {
+    if (!isFaultOfJob(error)) throw error;
+    if (batch.length === 1) return [dead(error)];
+  }
+  const middle = Math.ceil(batch.length / 2);
+  const results: (DeadResult | undefined)[] = [];
+  for (const part of [batch.slice(0, middle), batch.slice(middle)]) {
+    const outcome = await isolate(part, send, isFaultOfJob);
+    results.push(...(outcome ?? part.map(() => undefined)));
+  }
+  return results;
 }

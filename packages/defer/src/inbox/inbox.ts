@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { identityOf } from '../delivery/identity.ts';
-import type { Handler } from '../handler.ts';
-import type { Delivery } from '../sink.ts';
+import { identityOf } from '../delivery/message.ts';
+import type { Handler, Delivery } from '../sink.ts';
+import { quoteTable } from '../transactions/table.ts';
 import { positive } from '../validate.ts';
 
 /** Handles one job in a transaction, which is committed when it resolves and rolled back when it throws. */
@@ -57,34 +57,6 @@ export const inboxOptionNames: Readonly<Record<keyof InboxOptions, true>> = {
   retainMs: true,
 };
 
-const weekMs = 604_800_000;
-
-/** The options with their defaults. */
-export interface ResolvedInbox {
-  /** Quoted. */
-  readonly table: string;
-  /** The statements that create the table, unless the caller does. */
-  readonly statement: string | undefined;
-  readonly retainMs: number;
-}
-
-/**
- * @param quote Quotes a table's name.
- * @param statementOf Returns the statements that create it.
- * @throws {DeferError} ERR_REDLINE_DEFER_OPTION
- */
-export function resolveInbox(
-  { table = 'defer_inbox', createTable = true, retainMs = weekMs }: InboxOptions,
-  quote: (table: string) => string,
-  statementOf: (table: string) => string,
-): ResolvedInbox {
-  return {
-    table: quote(table),
-    statement: createTable ? statementOf(table) : undefined,
-    retainMs: positive('retainMs', retainMs),
-  };
-}
-
 /** A b-tree of PostgreSQL accepts keys of up to 2,704 bytes, one of InnoDB 3,072. */
 const maxIdentityLength = 512;
 
@@ -96,30 +68,36 @@ export function rowOf(delivery: Identified): string {
   return `sha256:${createHash('sha256').update(identity).digest('hex')}`;
 }
 
+const weekMs = 604_800_000;
 const maxCleaningIntervalMs = 3_600_000;
 /** A longer delete would hold its locks for too long. */
 const maxRemovedAtOnce = 1_000;
 
-/** Removes old rows occasionally, alongside the work. After a failure they are left for the next time. */
-export class Cleaning {
-  readonly #betweenMs: number;
-  readonly #remove: (limit: number) => Promise<number | null>;
-  #nextAtMs = 0;
+/** The table of an inbox, whose old rows are removed. */
+export abstract class InboxTable {
+  /** Quoted. */
+  protected readonly table: string;
+  protected readonly retainMs: number;
+  #cleanedUntilMs = 0;
 
-  /** @param remove Removes up to `limit` rows older than `retainMs`, and returns how many. */
-  constructor(retainMs: number, remove: (limit: number) => Promise<number | null>) {
-    this.#betweenMs = Math.min(maxCleaningIntervalMs, retainMs / 2);
-    this.#remove = remove;
+  /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+  constructor({ table = 'defer_inbox', retainMs = weekMs }: InboxOptions, quote?: '`') {
+    this.table = quoteTable(table, quote);
+    this.retainMs = positive('retainMs', retainMs);
   }
 
-  look(): void {
+  /** Removes up to `limit` rows older than `retainMs`, and returns how many. */
+  protected abstract removeOld(limit: number): Promise<number | null>;
+
+  /** Removes old rows occasionally, alongside the work. After a failure they are left for the next time. */
+  protected clean(): void {
     const now = performance.now();
-    if (now < this.#nextAtMs) return;
-    this.#nextAtMs = now + this.#betweenMs;
+    if (now < this.#cleanedUntilMs) return;
+    this.#cleanedUntilMs = now + Math.min(maxCleaningIntervalMs, this.retainMs / 2);
     this.#removeAll().catch(() => {});
   }
 
   async #removeAll(): Promise<void> {
-    while ((await this.#remove(maxRemovedAtOnce)) === maxRemovedAtOnce);
+    while ((await this.removeOld(maxRemovedAtOnce)) === maxRemovedAtOnce);
   }
 }

@@ -1,19 +1,25 @@
 import { closeSync, existsSync, openSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DeferError } from '../errors.ts';
+import { join, resolve } from 'node:path';
+import { DeferError, optionError } from '../errors.ts';
 import { FileDeadLetters, isLetter } from '../journal/dead-letters.ts';
 import { oneOf, wholeNumber } from '../validate.ts';
-import { jobsByName } from '../directory/jobs-by-name.ts';
 import {
+  jobsByName,
   readDirectory,
   type ListedJob,
   type ListedState,
   type Listing,
 } from '../directory/read-directory.ts';
-import type { KeyRing } from '../seal/key-ring.ts';
+import { KeyRing } from '../seal/key-ring.ts';
 import { requeue } from '../directory/requeue.ts';
-import { readKeys } from './read-keys.ts';
-import { serve } from './serve.ts';
+import { pathToFileURL } from 'node:url';
+import { resolveSeal, type SealOptions } from '../seal/seal-options.ts';
+import { messageOf } from '../thrown.ts';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { directorySource } from '../page/source.ts';
+import { pageHandler } from '../page/handler.ts';
 
 export interface InspectOptions {
   export?: boolean;
@@ -43,7 +49,7 @@ export async function runInspect(
     (action) => options[action],
   );
   if (actions.length > 1) {
-    throw wrongCall(`--${actions.join(' and --')} exclude each other.`);
+    throw optionError(`--${actions.join(' and --')} exclude each other.`);
   }
   if (options.state !== undefined) oneOf('--state', options.state, states);
   const limit = wholeNumber('--limit', Number(options.limit ?? 50));
@@ -82,7 +88,7 @@ async function requeueJobs(
 ): Promise<number> {
   const { state = options.id === undefined ? 'dead' : undefined } = options;
   if (state === 'waiting' || state === 'delayed') {
-    throw wrongCall('Waiting jobs run anyway: there is nothing to requeue.');
+    throw optionError('Waiting jobs run anyway: there is nothing to requeue.');
   }
   const isMeant = chooser({ ...options, ...(state !== undefined && { state }) });
   const meant = jobs.filter(
@@ -104,7 +110,7 @@ async function removeLetters(
 ): Promise<number> {
   const { id, job, sink, all } = options;
   if (id === undefined && job === undefined && sink === undefined && all !== true) {
-    throw wrongCall('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
+    throw optionError('--remove deletes jobs: say which, with --id, --job or --sink, or --all.');
   }
   const letters = new FileDeadLetters(join(directory, 'dead'), 0, undefined);
   const isMeant = chooser({ ...options, state: 'dead' });
@@ -231,10 +237,6 @@ function checkLetters(folder: string): void {
   }
 }
 
-function wrongCall(sentence: string): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_OPTION', sentence);
-}
-
 function countOf(jobs: readonly ListedJob[], which: ListedState): number {
   return jobs.filter(({ state }) => state === which).length;
 }
@@ -249,4 +251,49 @@ function isoOf(ms: number): string {
 
 function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
+}
+
+/** Loads the keys of a module whose default export is `journal.seal`. @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export async function readKeys(file: string): Promise<KeyRing> {
+  let loaded: { default?: SealOptions };
+  try {
+    loaded = (await import(pathToFileURL(resolve(file)).href)) as { default?: SealOptions };
+  } catch (cause) {
+    throw optionError(`--seal: ${file} cannot be loaded: ${messageOf(cause)}.`, cause);
+  }
+  const options = resolveSeal(loaded.default);
+  if (options !== undefined) return new KeyRing(options);
+  throw optionError(
+    `--seal: ${file} has no default export; it must be the option journal.seal of the app.`,
+  );
+}
+
+/** Serves the page of a journal directory on loopback until the process is asked to stop. */
+export async function serve(
+  directory: string,
+  port: number,
+  keys: KeyRing | undefined,
+  write: (text: string) => void,
+): Promise<number> {
+  const page = pageHandler(directorySource(directory, keys));
+  const server = createServer((request, response) => {
+    // Another site's name may be made to point here: its pages must not read this one.
+    if (!isLoopback(request.headers.host)) {
+      response.writeHead(421).end('This page is served to localhost only.\n');
+      return;
+    }
+    page(request, response);
+  });
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  write(`http://127.0.0.1:${(server.address() as AddressInfo).port}/  Ctrl-C stops it.\n`);
+  const stopped = Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
+  await stopped;
+  server.close();
+  server.closeAllConnections();
+  return 0;
+}
+
+function isLoopback(host: string | undefined): boolean {
+  return /^(?:localhost|127\.0\.0\.1)(?::\d+)?$/i.test(host ?? '');
 }

@@ -7,6 +7,9 @@ import {
 } from '../journal/dead-letters.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import { messageOf, reasonOf } from '../thrown.ts';
+import type { Clock } from '../clock.ts';
+import type { PendingJob } from '../sink-queue/pending-job.ts';
+import { type DeferLogger, LogThrottle } from '../logger.ts';
 
 export interface DeadLetterHost {
   readonly maxLetters: number;
@@ -83,7 +86,6 @@ export class DeadLetters {
     return this.#box.remove(id);
   }
 
-  /** Called by the core. */
   async bury(record: JobRecord, error: unknown, diedAtMs: number): Promise<void> {
     // Makes room first: the limit holds however many jobs die at once.
     while (this.#box.size + this.#putting.size >= this.#host.maxLetters) {
@@ -126,16 +128,37 @@ export class DeadLetters {
 }
 
 /* A separate record: the job itself would keep its request in memory. */
-function toRecord({
-  id,
-  sink,
-  job,
-  key,
-  json,
-  deferredAtMs,
-  attempt,
-  context,
-  options,
-}: JobRecord): JobRecord {
+function toRecord(of: JobRecord): JobRecord {
+  const { id, sink, job, key, json, deferredAtMs, attempt, context, options } = of;
   return { id, sink, job, key, json, deferredAtMs, attempt, context, options };
+}
+
+/** Reports jobs and closures that failed for good, and keeps the jobs as dead letters. */
+export class Failures {
+  readonly #clock: Clock;
+  readonly #logger: DeferLogger;
+  readonly #letters: () => DeadLetters;
+  readonly #throttle: LogThrottle;
+
+  constructor(clock: Clock, logger: DeferLogger, letters: () => DeadLetters) {
+    this.#clock = clock;
+    this.#logger = logger;
+    this.#letters = letters;
+    this.#throttle = new LogThrottle(clock, (count) =>
+      logger.warn(`defer: ${count} more jobs are dead letters, or closures that failed.`),
+    );
+  }
+
+  async bury(job: PendingJob, error: unknown): Promise<void> {
+    const isClosure = job.work !== undefined;
+    this.#throttle.log(() =>
+      this.#logger.warn(
+        isClosure
+          ? `defer: a closure (${job.job}) failed.`
+          : `defer: the job ${job.id} (${job.job}) is a dead letter.`,
+        error,
+      ),
+    );
+    if (!isClosure) await this.#letters().bury(job, error, this.#clock.wall());
+  }
 }

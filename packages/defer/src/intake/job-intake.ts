@@ -2,17 +2,15 @@ import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { KeyedJobs } from '../sink-queue/keyed-jobs.ts';
-import type { SinkQueueReports } from '../sink-queue/sink-queue-host.ts';
+import type { SinkQueueReports } from '../sink-queue/sink-queue-core.ts';
 import type { DropReason } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import type { DeferLogger } from '../logger.ts';
 import type { OutboxTransaction } from '../outbox.ts';
-import { OpenScopes } from '../request/open-scopes.ts';
+import { OpenScopes, SharedAbort, Unattributed } from '../request/open-scopes.ts';
 import type { Owner } from '../request/owner.ts';
 import type { Scope, ScopeIntake } from '../request/scope.ts';
-import { SharedAbort, Unattributed } from '../request/unattributed.ts';
-import { AcknowledgeLimit } from './acknowledge-limit.ts';
-import { Commit, type CommitHost } from './commit.ts';
+import { AcknowledgeLimit, Commit, type CommitHost } from './acknowledgement.ts';
 import { JobStorage } from './job-storage.ts';
 import type { Journaling } from './journaling.ts';
 import {
@@ -30,7 +28,6 @@ export interface JobIntakeHost {
   readonly acknowledgeTimeoutMs: number;
   /** Undefined without a journal. */
   readonly journaling: Journaling | undefined;
-  /** Jobs deferred with `onDuplicate`, by key. */
   readonly keyed: KeyedJobs;
   queueOf(job: PendingJob): SinkQueue;
   isClosed(): boolean;
@@ -113,7 +110,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
       this.deliver(job);
       scope.add(job);
     } else {
-      queue.reserve();
+      queue.budget.reserve();
       job.isReserved = true;
       scope.add(job);
     }
@@ -172,7 +169,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
   #shareAbort(job: PendingJob, queue: SinkQueue, scope: Scope | undefined): void {
     const candidates = this.#scopes.all().filter((other) => !other.isGone || other === scope);
     if (!job.isJournaled && !this.#storage.load(job, queue)) return;
-    queue.reserve();
+    queue.budget.reserve();
     job.isReserved = true;
     const shared = new SharedAbort(job, candidates.length);
     for (const candidate of candidates) candidate.shareAbort(shared);
@@ -192,7 +189,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     this.#host.logger.warn(`defer: ${error.message}`, error);
   }
 
-  /** Hands the job to its queue. */
   deliver(job: PendingJob): void {
     const queue = this.#host.queueOf(job);
     job.isUnderway = true;
@@ -202,7 +198,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     }
     if (job.level === 'sink' && !job.isRelayed && !job.isSettled) this.#limit.watch(job);
     // Neither memory nor the journal has room for the job, and it may wait for some.
-    if (this.#storage.isBlocked(job) && queue.isFull) job.isHeldBack = true;
+    if (this.#storage.isBlocked(job) && queue.budget.isFull) job.isHeldBack = true;
     else if (!queue.enqueue(job)) this.#drop(job, queue, 'overflow');
   }
 
@@ -215,7 +211,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     return isKept;
   }
 
-  /* True if another job stands in for it. */
   #isDuplicate(job: PendingJob): boolean {
     if (this.#isKept(job, undefined)) {
       job.place?.journal.done(job.place);
@@ -341,7 +336,6 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     this.settle(job, new DeferError('ERR_REDLINE_DEFER_DEAD', sentence, { cause: error }));
   }
 
-  /** Called by the journal. */
   committed(jobs: readonly PendingJob[], error: unknown): void {
     for (const job of jobs) {
       if (error === undefined) this.settle(job, undefined);
@@ -388,7 +382,7 @@ export class JobIntake implements ScopeIntake, SinkQueueReports {
     const queue = this.#host.queueOf(job);
     if (job.isReserved) {
       job.isReserved = false;
-      queue.unreserve();
+      queue.budget.unreserve();
     }
     return queue;
   }

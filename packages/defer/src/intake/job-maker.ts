@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { DeferError, optionError } from '../errors.ts';
 import type { ResolvedQueue } from '../sink-queue/queue-options.ts';
 import { messageOf } from '../thrown.ts';
 import { captureAsyncContext, type Restore } from '../job/async-context.ts';
@@ -9,16 +9,13 @@ import {
   type AfterOptions,
   type DeferCallOptions,
   type StandIn,
+  runAtMsOf,
 } from '../job/call-options.ts';
-import type { Ids } from '../job/ids.ts';
-import { isJob, type JobDefinition } from '../job/job.ts';
-import type { Level, When } from '../job/level.ts';
+import { isJob, type JobDefinition, type Level, type When } from '../job/job.ts';
 import { PendingJob } from '../sink-queue/pending-job.ts';
-import { runAtMsOf } from '../job/run-at.ts';
 import type { JobRecord } from '../journal/job-record.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
-import { checkLevel, type ResolvedOptions } from '../options.ts';
-import { captureContext } from '../request/capture-context.ts';
+import { checkLevel, type ResolvedOptions, type ContextOptions } from '../options.ts';
 import type { Scope } from '../request/scope.ts';
 import type { DeferContext, RunDelivery } from '../sink.ts';
 import { closureAbove, neverWaits, refused, unknownJob } from './refusals.ts';
@@ -178,4 +175,56 @@ export class JobMaker {
       options: undefined,
     });
   }
+}
+
+const digits = 36;
+const perBlock = digits ** 2;
+/* Formatting a number in base 36 takes V8 ten times as long as a table lookup. */
+const lastTwo: readonly string[] = Array.from({ length: perBlock }, (_, n) =>
+  n.toString(digits).padStart(2, '0'),
+);
+
+/** Generates the ids of one process: `PREFIX-1a2`, each once. */
+export class Ids {
+  readonly #prefix: string;
+  #block = 0;
+  #next = 0;
+  #start: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+    this.#start = `${prefix}-0`;
+  }
+
+  next(): string {
+    if (this.#next === perBlock) {
+      this.#next = 0;
+      this.#start = `${this.#prefix}-${(++this.#block).toString(digits)}`;
+    }
+    return this.#start + lastTwo[this.#next++]!;
+  }
+}
+
+/** Returns the context a job carries, from its request and from the app. */
+export function captureContext(
+  scope: Scope | undefined,
+  { capture }: ContextOptions,
+): DeferContext | undefined {
+  const facts = scope?.facts;
+  const captured = objectOf(capture?.());
+  if (captured === undefined) {
+    if (facts === undefined) return undefined;
+    const { traceparent, requestId } = facts;
+    return traceparent === undefined && requestId === undefined ? undefined : facts;
+  }
+  return { ...facts, ...captured };
+}
+
+/* A promise would be spread into nothing, and its rejection would end the process. */
+function objectOf<Captured>(captured: Captured): Captured {
+  if (!(captured instanceof Promise)) return captured;
+  captured.catch(() => {});
+  throw optionError(
+    'The option context.capture must return an object of strings; got a promise: read the context without await.',
+  );
 }

@@ -4,17 +4,14 @@ import type { DropReason } from '../sink-queue/queue-counts.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { DeferLogger } from '../logger.ts';
-import { Blocked } from './blocked.ts';
 import type { Journaling } from './journaling.ts';
 import { closedError, queueFull } from './refusals.ts';
 
 export interface JobStorageHost {
   readonly clock: Clock;
   readonly logger: DeferLogger;
-  /** Undefined without a journal. */
   readonly journaling: Journaling | undefined;
   queueOf(job: PendingJob): SinkQueue;
-  /** Reports that the level of the job is reached or, with an error, that it is not. */
   settle(job: PendingJob, error: unknown): void;
   /** Settles the job with an error if its level is not reached in time. */
   watch(job: PendingJob): void;
@@ -71,7 +68,7 @@ export class JobStorage {
    * Holds the job in memory until its queue has it. Returns false if it was given up. @throws {DeferError} ERR_REDLINE_DEFER_FULL
    */
   load(job: PendingJob, queue: SinkQueue): boolean {
-    if (!queue.isFull) {
+    if (!queue.budget.isFull) {
       if (job.level === 'memory') this.#host.settle(job, undefined);
       return true;
     }
@@ -89,10 +86,10 @@ export class JobStorage {
       if (job.level === 'memory') this.#host.settle(job, undefined);
       return true;
     }
-    if (overflow === 'block' && queue.blocked < queue.options.maxPending) {
+    if (overflow === 'block' && queue.budget.blocked < queue.options.maxPending) {
       if (job.level === 'sink') return true;
       this.#host.watch(job);
-      queue.whenRoom(() => this.#host.settle(job, undefined));
+      queue.budget.whenFree(() => this.#host.settle(job, undefined));
       return true;
     }
     queue.stats.rejected++;
@@ -124,7 +121,6 @@ export class JobStorage {
     if (!this.#recordOrBlock(job, queue)) this.#host.settle(job, this.#host.journaling!.full());
   }
 
-  /* Returns false when the queue is full. */
   #recordOrBlock(job: PendingJob, queue: SinkQueue): boolean {
     const journaling = this.#host.journaling!;
     if (journaling.hasRoom() || journaling.makeRoom(queue)) {
@@ -166,8 +162,61 @@ export class JobStorage {
     // Its level, memory, is acknowledged: a delayed job that was to wait on disk waits in memory.
     if (!isWritten && job.level === 'memory' && job.isSpilled)
       this.#host.queueOf(job).takeBack(job);
-    const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.queueOf(job).isFull);
+    const isInMemory = !job.isSpilled && (job.isUnderway || !this.#host.queueOf(job).budget.isFull);
     const isEnough = this.#host.journaling!.degrades && (isInMemory || isWritten);
     this.#host.settle(job, isEnough ? undefined : error);
+  }
+}
+
+const lookEveryMs = 100;
+
+/** Jobs that wait for the journal to have room. */
+export class Blocked {
+  readonly #clock: Clock;
+  readonly #hasRoom: () => boolean;
+  readonly #freed: (job: PendingJob) => void;
+  /** First come, first served. */
+  readonly #jobs = new Set<PendingJob>();
+  #isWatching = false;
+
+  /** Calls `freed` with one job after another, while there is room. */
+  constructor(clock: Clock, hasRoom: () => boolean, freed: (job: PendingJob) => void) {
+    this.#clock = clock;
+    this.#hasRoom = hasRoom;
+    this.#freed = freed;
+  }
+
+  get size(): number {
+    return this.#jobs.size;
+  }
+
+  has(job: PendingJob): boolean {
+    return this.#jobs.size > 0 && this.#jobs.has(job);
+  }
+
+  add(job: PendingJob): void {
+    this.#jobs.add(job);
+    this.#watch();
+  }
+
+  /** Removes a job that no longer waits. Returns false if it did not wait. */
+  delete(job: PendingJob): boolean {
+    return this.#jobs.size > 0 && this.#jobs.delete(job);
+  }
+
+  #watch(): void {
+    if (this.#isWatching || this.#jobs.size === 0) return;
+    this.#isWatching = true;
+    this.#clock.after(lookEveryMs, () => this.#look(), true);
+  }
+
+  #look(): void {
+    this.#isWatching = false;
+    for (const job of this.#jobs) {
+      if (!this.#hasRoom()) break;
+      this.#jobs.delete(job);
+      this.#freed(job);
+    }
+    this.#watch();
   }
 }

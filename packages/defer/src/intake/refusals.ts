@@ -1,5 +1,5 @@
-import { DeferError } from '../errors.ts';
-import type { Level } from '../job/level.ts';
+import { DeferError, levelError } from '../errors.ts';
+import type { Level } from '../job/job.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { SinkQueue } from '../sink-queue/sink-queue.ts';
 import { listSinks } from '../options.ts';
@@ -46,15 +46,13 @@ export function refused(job: string, sink: string, reason: string): DeferError {
 }
 
 export function closureAbove(level: Level): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  return levelError(
     `A closure cannot be kept at the level ${level}: only memory holds it. Make it a job.`,
   );
 }
 
 export function neverWaits(level: Level): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  return levelError(
     `A job of level ${level} does not wait here, so that another could take its place: onDuplicate needs the level memory, process or disk.`,
   );
 }

@@ -1,8 +1,14 @@
 import { inspect } from 'node:util';
-import { DeferError } from '../errors.ts';
-import type { JobDefinition } from './job.ts';
-import { levels, onDuplicates, whens, type Level, type OnDuplicate, type When } from './level.ts';
-import { checkTime } from './run-at.ts';
+import { DeferError, optionError, levelError } from '../errors.ts';
+import {
+  type JobDefinition,
+  levels,
+  onDuplicates,
+  whens,
+  type Level,
+  type OnDuplicate,
+  type When,
+} from './job.ts';
 import { messageOf } from '../thrown.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
 
@@ -111,25 +117,20 @@ export function checkCall(call: DeferCallOptions): void {
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function checkKey(key: unknown): asserts key is string {
   if (typeof key === 'string') return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `The option key must be a string; got ${shown(key)}.`,
-  );
+  throw optionError(`The option key must be a string; got ${shown(key)}.`);
 }
 
 function checkDuplicate(onDuplicate: OnDuplicate, key: string | undefined): void {
   oneOf('onDuplicate', onDuplicate, onDuplicates);
   if (key !== undefined) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option onDuplicate ('${onDuplicate}') needs a key, which says what is a duplicate.`,
   );
 }
 
 function checkRequest(request: unknown): void {
   if (request === undefined || typeof request === 'object') return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option request must be a request, a response or null; got ${shown(request)}.`,
   );
 }
@@ -147,8 +148,7 @@ function checkSinkOptions(options: unknown): void {
     );
   }
   if (json?.startsWith('{')) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option options must be an object that JSON can carry; got ${shown(options)}.`,
   );
 }
@@ -162,4 +162,64 @@ export function checkAfter(options: AfterOptions): void {
   refuseUnknown('defer.after', options, knownAfter);
   if (options.when !== undefined) oneOf('when', options.when, whens);
   checkRequest(options.request);
+}
+
+/** Time at which a job runs. */
+export interface RunTime {
+  readonly delayMs?: number;
+  readonly runAt?: Date | number;
+}
+
+/** The last moment a Date can represent. */
+const lastMs = 8.64e15;
+/** Keeps the resulting moment within that range as well. */
+const longestMs = lastMs / 2;
+/** 1973: a smaller number was meant to be something else, most likely seconds. */
+const firstMs = 1e11;
+
+/** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
+export function checkTime({ delayMs, runAt }: RunTime): void {
+  if (delayMs !== undefined && runAt !== undefined) {
+    throw optionError('The options delayMs and runAt exclude each other.');
+  }
+  if (
+    delayMs !== undefined &&
+    !(typeof delayMs === 'number' && delayMs >= 0 && delayMs <= longestMs)
+  ) {
+    throw optionError(
+      `The option delayMs must be a number of milliseconds, 0 or above; got ${timeShown(delayMs)}.`,
+    );
+  }
+  if (runAt === undefined) return;
+  const ms: unknown = runAt instanceof Date ? runAt.getTime() : runAt;
+  const isTime = typeof ms === 'number' && Math.abs(ms) <= lastMs;
+  if (isTime && (runAt instanceof Date || ms >= firstMs)) return;
+  throw optionError(
+    `The option runAt must be a Date, or milliseconds since 1970; got ${timeShown(runAt)}${isTime ? ', which is long ago: is it in seconds?' : '.'}`,
+  );
+}
+
+/**
+ * Returns the wall clock of the moment a job is to run; undefined for now.
+ *
+ * @throws {DeferError} ERR_REDLINE_DEFER_LEVEL
+ */
+export function runAtMsOf(
+  { delayMs, runAt }: RunTime,
+  level: Level,
+  nowMs: number,
+): number | undefined {
+  if (delayMs === undefined && runAt === undefined) return undefined;
+  const runAtMs = delayMs === undefined ? Number(runAt) : nowMs + delayMs;
+  if (runAtMs <= nowMs) return undefined;
+  if (level !== 'sink' && level !== 'outbox') return runAtMs;
+  throw levelError(
+    level === 'sink'
+      ? 'At level sink the response waits for the sink: a job that runs later needs another level.'
+      : 'A job of level outbox goes to its sink on commit: a job that runs later needs another level.',
+  );
+}
+
+function timeShown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : String(value);
 }

@@ -6,7 +6,6 @@ const maxNames = 200;
 export const otherNames = '(other)';
 const maxMessageLength = 200;
 
-/** The last failure of a job of one name. */
 export interface JobFailure {
   readonly message: string;
   /** Wall clock, milliseconds since 1970. */

@@ -1,6 +1,39 @@
-import { DeferError } from '../errors.ts';
-import { levels, whens, type Level, type When } from './level.ts';
+import { optionError } from '../errors.ts';
 import { oneOf, refuseUnknown } from '../validate.ts';
+
+/**
+ * The event that the response waits for, and so the failures that the job survives once the response has left:
+ *
+ * - `memory`: none; survives a SIGTERM within `drainMs`, and with a journal every orderly exit
+ * - `process`: one `write()` per turn of the event loop; survives kill -9, out of memory, an outage of the sink
+ * - `disk`: `fdatasync`; survives a power failure
+ * - `sink`: the acknowledgement of the sink; survives what the sink survives
+ * - `outbox`: the commit of the caller's own transaction; survives what the database survives
+ */
+export type Level = 'memory' | 'process' | 'disk' | 'sink' | 'outbox';
+
+/**
+ * The outcome of the request for which a job runs: `'success'`, the whole response left with a status below 400;
+ * `'aborted'`, the client went away earlier; `'always'`.
+ */
+export type When = 'success' | 'always' | 'aborted';
+
+/**
+ * Treatment of a job whose key is held by a waiting job of the same name for the same sink:
+ *
+ * - `keep`: nothing is added; the waiting job stays as it is
+ * - `replace`: it takes the place of the waiting job, with its own data, at the time of that job
+ * - `extend`: the same at its own time: a job that is deferred again and again runs once, after the last call
+ */
+export type OnDuplicate = 'keep' | 'replace' | 'extend';
+
+/** Treatment of a job when its queue is full. */
+export type Overflow = 'spill' | 'block' | 'drop-oldest' | 'reject';
+
+export const levels: readonly Level[] = ['memory', 'process', 'disk', 'sink', 'outbox'];
+export const onDuplicates: readonly OnDuplicate[] = ['keep', 'replace', 'extend'];
+export const whens: readonly When[] = ['success', 'always', 'aborted'];
+export const overflows: readonly Overflow[] = ['spill', 'block', 'drop-oldest', 'reject'];
 
 export interface JobOptions {
   /** Sink of its jobs. @default the `sink` of `createDefer` */
@@ -42,8 +75,7 @@ export function defineJob<Data = undefined>(
   options: JobOptions = {},
 ): JobDefinition<Data> {
   if (typeof name !== 'string' || name === '') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
+    throw optionError(
       `The name of a job must be a string with at least one character; got ${String(name)}.`,
     );
   }

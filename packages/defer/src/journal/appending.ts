@@ -1,15 +1,29 @@
 import type { Clock } from '../clock.ts';
-import type { DeferError } from '../errors.ts';
+import { type DeferError, journalError } from '../errors.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
 import { Sealing } from '../seal/sealing.ts';
-import type { CommitTarget } from './commit-target.ts';
-import { segmentSalt, type FrameKind } from './frame.ts';
+import { type CommitTarget, dropReserve } from './commit-target.ts';
+import { segmentSalt } from './frame.ts';
 import { GroupCommit } from './group-commit.ts';
-import { journalError } from './journal-error.ts';
 import { close, remove, type JournalFs } from './journal-fs.ts';
-import { dropReserve } from './reserve.ts';
 import { encodeBeginning, placeOf } from './sealed-frames.ts';
 import { Segment } from './segment.ts';
+
+export interface AppendingSettings<Waiter> {
+  readonly fs: JournalFs;
+  readonly clock: Clock;
+  readonly segmentBytes: number;
+  /** Time for which acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
+  readonly replayWindowMs: number;
+  /** Seals the jobs, if given. */
+  readonly keys: KeyRing | undefined;
+  /** Called for the first of consecutive failures to write or sync. */
+  trouble(error: DeferError): void;
+  /** Called when it works again. */
+  recovered(afterMs: number): void;
+  /** Called when the waiters' jobs have reached their level or, with an error, have not. Must not throw. */
+  committed(waiters: readonly Waiter[], error: unknown): void;
+}
 
 /** The part of the journal that appending uses. */
 export interface AppendingHost<Waiter> {
@@ -17,16 +31,7 @@ export interface AppendingHost<Waiter> {
   readonly folder: string;
   /** In the order in which they were begun: a new one goes to the end. */
   readonly segments: Segment[];
-  readonly settings: {
-    readonly fs: JournalFs;
-    readonly clock: Clock;
-    readonly segmentBytes: number;
-    readonly replayWindowMs: number;
-    readonly keys: KeyRing | undefined;
-    trouble(error: DeferError): void;
-    recovered(afterMs: number): void;
-    committed(waiters: readonly Waiter[], error: unknown): void;
-  };
+  readonly settings: AppendingSettings<Waiter>;
   pathOf(segment: Segment): string;
   /** @throws if the journal may belong to another process by now */
   confirm(): void;
@@ -62,9 +67,9 @@ const windowsPerSegment = 2;
  * a failure once, and the recovery once.
  */
 export class Appending<Waiter = unknown> {
+  readonly commit: GroupCommit<Waiter>;
   readonly #journal: AppendingHost<Waiter>;
   readonly #events: AppendingEvents<Waiter>;
-  readonly #commit: GroupCommit<Waiter>;
   #open: OpenSegment | undefined;
   #nextSegment: number;
   #openIsBroken = false;
@@ -82,10 +87,10 @@ export class Appending<Waiter = unknown> {
     this.#events = events;
     const { settings } = journal;
     const { fs, clock } = settings;
-    this.#commit = new GroupCommit<Waiter>(fs, {
+    this.commit = new GroupCommit<Waiter>(fs, {
       now: () => clock.now(),
       target: () => this.#target(),
-      beforeWrite: () => events.beforeWrite(this.#commit),
+      beforeWrite: () => events.beforeWrite(this.commit),
       confirm: (target) => this.#confirm(target),
       writeFailed: (error, segmentIsBroken) => this.#writeFailed(error, segmentIsBroken),
       syncFailed: (error) => this.#syncFailed(error),
@@ -100,56 +105,14 @@ export class Appending<Waiter = unknown> {
     return this.#open?.segment;
   }
 
-  get hasUnwritten(): boolean {
-    return this.#commit.hasUnwritten;
-  }
-
-  /**
-   * Adds one frame to `segment`, and returns its offset there.
-   * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: no segment can be opened
-   */
-  add(kind: FrameKind, number: number, payload: string): number {
-    return this.#commit.add(kind, number, payload);
-  }
-
-  /** Calls `settings.committed` for `waiter` when the last frame has reached `level`. */
-  wait(level: 'process' | 'disk', waiter: Waiter): void {
-    this.#commit.wait(level, waiter);
-  }
-
-  /** Calls `beforeWrite` at the end of this turn. */
-  schedule(): void {
-    this.#commit.schedule();
-  }
-
-  /** Writes synchronously. */
-  flush(): void {
-    this.#commit.flush();
-  }
-
-  /** Ends the wait for a disk that has not synced within `limitMs`. */
-  giveUpOnSync(limitMs: number): void {
-    this.#commit.giveUpOnSync(limitMs);
-  }
-
-  /** Resolves when everything so far is written and synced, or has failed. */
-  whenIdle(): Promise<void> {
-    return this.#commit.whenIdle();
-  }
-
   /** Called when the folder is gone: later jobs begin a new file. */
   folderGone(): void {
     this.#openIsBroken = true;
-    this.#commit.folderGone();
-  }
-
-  /** Writes and syncs synchronously, when the process exits. */
-  flushSync(): void {
-    this.#commit.flushSync();
+    this.commit.folderGone();
   }
 
   close(): void {
-    this.#commit.close();
+    this.commit.close();
     if (this.#open === undefined) return;
     const { fs } = this.#journal.settings;
     dropReserve(fs, this.#open);
@@ -210,10 +173,10 @@ export class Appending<Waiter = unknown> {
     this.#openIsBroken = false;
     if (before !== undefined) {
       dropReserve(fs, before);
-      this.#commit.retire(before.fd);
+      this.commit.retire(before.fd);
     }
-    this.#commit.use(fd);
-    this.#commit.folderChanged(this.#journal.folder);
+    this.commit.use(fd);
+    this.commit.folderChanged(this.#journal.folder);
     return this.#open;
   }
 

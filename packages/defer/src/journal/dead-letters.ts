@@ -1,10 +1,9 @@
 import { open, readdir, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { KeyRing } from '../seal/key-ring.ts';
-import { noteOf, openText, sealText } from '../seal/sealed-text.ts';
-import type { Sealing } from '../seal/sealing.ts';
+import { noteOf, openText, sealText, type Sealing } from '../seal/sealing.ts';
 import { messageOf } from '../thrown.ts';
-import { load, open as openSealed, type Sealed } from './open-sealing.ts';
+import { load, open as openSealed, type Sealed } from './sealed-frames.ts';
 import { decodeJobRecord, encodeJobRecord, type JobRecord } from './job-record.ts';
 
 /** A job that failed for good, and the reason. */
@@ -32,12 +31,10 @@ export interface ReadLetters {
   readonly unreadable: UnreadableLetter[];
 }
 
-/** A store of dead letters. */
 export interface DeadLetterBox {
   /** Resolves when the letter is safe. */
   put(letter: DeadLetter): Promise<void>;
   read(): Promise<ReadLetters>;
-  /** Returns the oldest `count` letters. */
   oldest(count: number): Promise<DeadLetter[]>;
   /** @throws if it cannot be read */
   get(id: string): Promise<DeadLetter | undefined>;

@@ -1,8 +1,7 @@
 import type { DeferError } from '../errors.ts';
-import type { CommitTarget } from './commit-target.ts';
+import { type CommitTarget, reserveAhead } from './commit-target.ts';
 import { frameHeaderBytes, frameKinds, sealFrame, type FrameKind } from './frame.ts';
 import { close, isShortage, type JournalFs } from './journal-fs.ts';
-import { reserveAhead } from './reserve.ts';
 import { sealBytes, type Sealing } from '../seal/sealing.ts';
 
 export interface GroupCommitHost<Waiter> {

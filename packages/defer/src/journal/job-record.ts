@@ -1,4 +1,4 @@
-import type { OnDuplicate } from '../job/level.ts';
+import type { OnDuplicate } from '../job/job.ts';
 import type { DeferContext } from '../sink.ts';
 
 /** A job as the journal stores it. */

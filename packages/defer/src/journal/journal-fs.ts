@@ -1,4 +1,6 @@
 import fs from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DeferError } from '../errors.ts';
 
 /** The file system calls of the journal: a seam, so that tests can fill the disk and fail a sync. */
 export interface JournalFs {
@@ -102,4 +104,49 @@ export function remove(files: JournalFs, path: string): void {
   } catch {
     // It does not exist.
   }
+}
+
+/**
+ * Creates the folder of a process's own journal, and that of the dead letters. Returns the error of a full disk.
+ * @throws any other error of the file system
+ */
+export function makeOwnFolder(files: JournalFs, directory: string, folder: string): unknown {
+  try {
+    files.mkdirSync(join(directory, 'dead'));
+    files.mkdirSync(folder);
+    // Otherwise a power failure could lose the folder, and every synced segment with it.
+    syncFolder(files, directory);
+    syncFolder(files, dirname(directory));
+    return undefined;
+  } catch (cause) {
+    if (isFull(cause)) return cause;
+    throw cause;
+  }
+}
+
+function isFull(cause: unknown): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
+/* Lack of files, memory or rights affects other files too, and may be over soon. */
+const passing = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'EACCES', 'EPERM', 'EINTR']);
+
+/**
+ * Reads a file of a journal. Undefined if the disk cannot read this very file.
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL: it cannot be read now, or was removed
+ */
+export async function readOwnFile(files: JournalFs, file: string): Promise<Buffer | undefined> {
+  try {
+    return await files.readFile(file);
+  } catch (cause) {
+    if (isTheFilesOwn(cause as NodeJS.ErrnoException, file)) return undefined;
+    throw new DeferError('ERR_REDLINE_DEFER_JOURNAL', `${file} cannot be read.`, { cause });
+  }
+}
+
+function isTheFilesOwn({ code = '' }: NodeJS.ErrnoException, file: string): boolean {
+  if (code === '' || passing.has(code)) return false;
+  // Removed since the folder was listed; a dangling link still exists.
+  return code !== 'ENOENT' || fs.lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,9 +1,11 @@
-import { join } from 'node:path';
-import { isPromise } from '../is-promise.ts';
+import { join, basename } from 'node:path';
+import { isPromise } from '../validate.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
-import { openAll } from './check-folder.ts';
 import { sealedLetter, type FileDeadLetters } from './dead-letters.ts';
-import { readBeginning, type Sealed } from './open-sealing.ts';
+import { readBeginning, type Sealed, load, open, sealedIn } from './sealed-frames.ts';
+import type { JournalFs } from './journal-fs.ts';
+import { parseFolderName } from './owner.ts';
+import { checkVersion, segmentNumbers } from './recover.ts';
 
 /** The keys of a sealed directory: those of all its files at the start, and the current one, which is renewed periodically. */
 export class JournalKeys {
@@ -28,7 +30,7 @@ export class JournalKeys {
     this.#keys = keys;
     this.#failed = failed;
     this.renewEveryMs = keys.renewEveryMs;
-    this.opened = open(opening, letters);
+    this.opened = checkAll(opening, letters);
     // Reported by the deferrer, which waits for it.
     this.opened.catch(() => {});
   }
@@ -54,7 +56,7 @@ export class JournalKeys {
   }
 }
 
-async function open(opening: void | Promise<void>, letters: FileDeadLetters): Promise<void> {
+async function checkAll(opening: void | Promise<void>, letters: FileDeadLetters): Promise<void> {
   await opening;
   await letters.checkKeys();
 }
@@ -84,5 +86,55 @@ export function newestSealed(folder: string, names: readonly string[]): Sealed[]
     return sealed === undefined ? [] : [sealed];
   } catch {
     return []; // It is reported as unreadable, or was removed.
+  }
+}
+
+/**
+ * Reads the first bytes of each segment, and returns the sealed ones.
+ * @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL_VERSION
+ */
+export function checkFolder(fs: JournalFs, folder: string): Sealed[] {
+  const { id } = parseFolderName(basename(folder))!;
+  let names: string[];
+  try {
+    names = fs.readdirSync(folder);
+  } catch {
+    return []; // Its process has just removed it.
+  }
+  const sealed: Sealed[] = [];
+  for (const name of names) {
+    const [number] = segmentNumbers([name]);
+    if (number === undefined) continue;
+    const file = join(folder, name);
+    let bytes: Buffer;
+    try {
+      bytes = readBeginning(file);
+    } catch {
+      continue; // As above; an unreadable file is reported when the journal is adopted.
+    }
+    checkVersion(bytes, file);
+    const found = sealedIn(bytes, { id, number, file });
+    if (found !== undefined) sealed.push(found);
+  }
+  return sealed;
+}
+
+/**
+ * Fetches the keys of these files and checks that each is the right one. Waits only if the callbacks do.
+ * @throws {DeferError} ERR_REDLINE_DEFER_SEAL
+ */
+export function openAll(
+  sealed: readonly Sealed[],
+  keys: KeyRing | undefined,
+): void | Promise<void> {
+  for (const [at, each] of sealed.entries()) {
+    const loading = load(each, keys);
+    if (isPromise(loading)) {
+      return loading.then(() => {
+        open(each, keys!);
+        return openAll(sealed.slice(at + 1), keys);
+      });
+    }
+    open(each, keys!);
   }
 }

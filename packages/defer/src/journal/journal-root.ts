@@ -1,13 +1,11 @@
 import { basename, join } from 'node:path';
-import { DeferError } from '../errors.ts';
-import { checkFolder, openAll } from './check-folder.ts';
+import { DeferError, journalError } from '../errors.ts';
+import { checkFolder, openAll, JournalKeys, newestSealed, openKeys } from './journal-keys.ts';
 import { FileDeadLetters, isLetter } from './dead-letters.ts';
-import { journalError } from './journal-error.ts';
-import { holdAliveSocket, removeDeadSockets } from './alive-socket.ts';
-import type { JournalFs } from './journal-fs.ts';
-import { Intervals } from './intervals.ts';
+import { holdAliveSocket, removeDeadSockets, OwnerWatch } from './owner-watch.ts';
+import { type JournalFs, makeOwnFolder } from './journal-fs.ts';
+import { Intervals } from '../clock.ts';
 import { Journal, type JournalSettings } from './journal.ts';
-import { JournalKeys, newestSealed, openKeys } from './journal-keys.ts';
 import {
   freeOwner,
   giveLifeSign,
@@ -17,10 +15,8 @@ import {
   parseFolderName,
   thisOwner,
 } from './owner.ts';
-import { makeOwnFolder } from './own-folder.ts';
-import { OwnerWatch } from './owner-watch.ts';
-import type { Sealed } from './open-sealing.ts';
-import { isPromise } from '../is-promise.ts';
+import type { Sealed } from './sealed-frames.ts';
+import { isPromise } from '../validate.ts';
 import { recoverFolder } from './recover-folder.ts';
 import type { Damage } from './recover.ts';
 

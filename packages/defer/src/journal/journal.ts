@@ -1,39 +1,20 @@
 import { join } from 'node:path';
-import type { Clock } from '../clock.ts';
-import { DeferError } from '../errors.ts';
-import { Appending } from './appending.ts';
+import { optionError, journalError } from '../errors.ts';
+import { Appending, type AppendingSettings } from './appending.ts';
 import { frameKinds } from './frame.ts';
-import { journalError } from './journal-error.ts';
-import { remove, type JournalFs } from './journal-fs.ts';
+import { remove } from './journal-fs.ts';
 import type { KeyedRecord } from './job-record.ts';
-import type { KeyRing } from '../seal/key-ring.ts';
-import type { KindCount } from './kinds.ts';
-import { Marks } from './marks.ts';
+import type { KindCount, FoundJournal } from './recover-folder.ts';
+import { Marks, Tries, type TryMark } from './marks.ts';
 import { giveLifeSign, lifeSignEveryMs } from './owner.ts';
-import type { FoundJournal } from './recover-folder.ts';
-import { SegmentCleanup } from './segment-cleanup.ts';
-import { Tries, type TryMark } from './tries.ts';
-import { jobStates, maxSinksOfAJournal, Segment, segmentName } from './segment.ts';
+import { SegmentCleanup } from './checkpoint.ts';
+import { jobStates, maxSinksOfAJournal, Segment, segmentName, type JobState } from './segment.ts';
 
-export interface JournalSettings<Waiter = unknown> {
-  readonly fs: JournalFs;
-  readonly clock: Clock;
-  readonly segmentBytes: number;
-  /** Time for which acknowledged jobs are kept, in case the server of the sink comes back without them; 0 disables it. */
-  readonly replayWindowMs: number;
-  /** Seals the jobs, if given. */
-  readonly keys: KeyRing | undefined;
-  /** Called for the first of consecutive failures to write or sync. */
-  trouble(error: DeferError): void;
-  /** Called when it works again. */
-  recovered(afterMs: number): void;
+export interface JournalSettings<Waiter = unknown> extends AppendingSettings<Waiter> {
   /** Called when files of the journal were removed from outside. Must not throw. */
   removed(journal: Journal<Waiter>, cause: unknown): void;
-  /** Called when the waiters' jobs have reached their level or, with an error, have not. Must not throw. */
-  committed(waiters: readonly Waiter[], error: unknown): void;
 }
 
-/** The place of a job in a journal. */
 export interface JobPlace {
   readonly journal: Journal;
   readonly segment: Segment;
@@ -58,7 +39,6 @@ export class Journal<Waiter = unknown> {
   readonly found: readonly KindCount[];
   /** Those of them that were deferred with `onDuplicate`. */
   readonly keyed: readonly KeyedRecord[];
-  /** Last lifetime of each sink's server that acknowledged something. */
   readonly generations: Record<string, string>;
   readonly settings: JournalSettings<Waiter>;
   readonly #appending: Appending<Waiter>;
@@ -119,10 +99,9 @@ export class Journal<Waiter = unknown> {
   }
 
   get hasUnwritten(): boolean {
-    return this.#appending.hasUnwritten;
+    return this.#appending.commit.hasUnwritten;
   }
 
-  /** The segment that is appended to, if one is open. */
   get openSegment(): Segment | undefined {
     return this.#appending.segment;
   }
@@ -136,10 +115,7 @@ export class Journal<Waiter = unknown> {
     const known = this.sinks.indexOf(sink);
     if (known !== -1) return known;
     if (this.sinks.length === maxSinksOfAJournal) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_OPTION',
-        `A journal keeps jobs of at most ${maxSinksOfAJournal} sinks.`,
-      );
+      throw optionError(`A journal keeps jobs of at most ${maxSinksOfAJournal} sinks.`);
     }
     return this.sinks.push(sink) - 1;
   }
@@ -151,7 +127,7 @@ export class Journal<Waiter = unknown> {
   append(sink: string, record: string): JobPlace {
     const index = this.sinkIndex(sink);
     const number = this.#nextJob;
-    const offset = this.#appending.add(frameKinds.job, number, record);
+    const offset = this.#appending.commit.add(frameKinds.job, number, record);
     const segment = this.#appending.segment!;
     this.#nextJob++;
     segment.add(number, index, jobStates.loaded);
@@ -176,19 +152,17 @@ export class Journal<Waiter = unknown> {
     if (this.settings.clock.now() - this.#signedAtMs >= 2 * lifeSignEveryMs) this.giveLifeSign();
   }
 
-  /** Writes what is in memory, and notifies its waiters. */
   flush(): void {
-    this.#appending.flush();
+    this.#appending.commit.flush();
   }
 
-  /** Called by `Appending`. */
   removed(cause: unknown): void {
     this.settings.removed(this, cause);
   }
 
   /** Calls `settings.committed` for `waiter` when the last append has reached `level`. */
   wait(level: 'process' | 'disk', waiter: Waiter): void {
-    this.#appending.wait(level, waiter);
+    this.#appending.commit.wait(level, waiter);
   }
 
   /** Marks a job that its queue has no room for: it is read back later. */
@@ -203,16 +177,12 @@ export class Journal<Waiter = unknown> {
 
   /** Returns the place of a job that its queue has dropped from memory; undefined if it is gone. */
   placeOf(number: number, offset: number): JobPlace | undefined {
-    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
-    if (segment?.stateOf(number) !== jobStates.loaded) return undefined;
-    return { journal: this as Journal, segment, number, offset };
+    return this.#placeIn(jobStates.loaded, number, offset);
   }
 
   /** Returns the place of a job that waits and is only on disk; undefined for any other. */
   waitingAt(number: number): JobPlace | undefined {
-    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
-    if (segment?.stateOf(number) !== jobStates.waiting) return undefined;
-    return { journal: this as Journal, segment, number, offset: 0 };
+    return this.#placeIn(jobStates.waiting, number, 0);
   }
 
   /** Gives up a job that was found and is not needed: no queue has it yet. */
@@ -232,10 +202,9 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.done);
     this.tries.forget(number);
     this.#marks.done(number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
-  /** Records a failed attempt of the job. */
   failed({ number }: JobPlace): void {
     this.#try('failed', number);
   }
@@ -243,7 +212,7 @@ export class Journal<Waiter = unknown> {
   /** Records the start of an attempt that may end the process: it is written at once, and counts until the attempt has ended. */
   begin({ number }: JobPlace): void {
     this.#try('begun', number);
-    this.#appending.flush();
+    this.#appending.commit.flush();
   }
 
   /** Called when the process ends, and no job is to blame. */
@@ -257,7 +226,7 @@ export class Journal<Waiter = unknown> {
     segment.set(number, jobStates.sent);
     segment.lastSentAtMs = this.settings.clock.now();
     this.#marks.sent(segment.sinkOf(number), number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
   /** Called when the server of the sink restarted: jobs it acknowledged within the window wait again. Returns how many. */
@@ -270,13 +239,12 @@ export class Journal<Waiter = unknown> {
     }
     if (replayed === 0) return 0;
     this.#marks.replayed(index);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
     return replayed;
   }
 
-  /** Ends the wait for a disk that has not synced within `limitMs`. */
   giveUpOnSync(limitMs: number): void {
-    this.#appending.giveUpOnSync(limitMs);
+    this.#appending.commit.giveUpOnSync(limitMs);
   }
 
   /** Called for a sink that has a queue here: sent jobs are kept until its server has been seen alive a window later. */
@@ -339,7 +307,7 @@ export class Journal<Waiter = unknown> {
 
   /** Resolves when everything so far is written and synced, or has failed. */
   whenIdle(): Promise<void> {
-    return this.#appending.whenIdle();
+    return this.#appending.commit.whenIdle();
   }
 
   /** True if nothing of the journal is needed any longer. */
@@ -368,7 +336,7 @@ export class Journal<Waiter = unknown> {
       for (const name of ['checkpoint', 'checkpoint.new']) remove(fs, join(this.folder, name));
       return true;
     }
-    this.#appending.flushSync();
+    this.#appending.commit.flushSync();
     this.#appending.close();
     return false;
   }
@@ -377,10 +345,16 @@ export class Journal<Waiter = unknown> {
     return join(this.folder, segmentName(segment.number));
   }
 
+  #placeIn(state: JobState, number: number, offset: number): JobPlace | undefined {
+    const segment = this.segments.findLast(({ firstJob }) => firstJob >= 0 && firstJob <= number);
+    if (segment?.stateOf(number) !== state) return undefined;
+    return { journal: this as Journal, segment, number, offset };
+  }
+
   #try(mark: TryMark, number: number): void {
     this.tries.add(mark, number);
     this.#marks.tried(mark, number);
-    this.#appending.schedule();
+    this.#appending.commit.schedule();
   }
 
   #forgetUnwritten(): void {

@@ -1,7 +1,5 @@
 import { frameKinds } from './frame.ts';
 import type { GroupCommit } from './group-commit.ts';
-import { formatRanges } from './number-ranges.ts';
-import type { TryMark } from './tries.ts';
 
 /**
  * The outcomes of jobs since the last write. They go into the same write as new jobs, and never cause a sync: a lost
@@ -70,4 +68,71 @@ export class Marks {
       // No segment can be opened, which was reported. The marks stay for the next turn that writes, and for the checkpoint.
     }
   }
+}
+
+/** Formats `[1, 2, 3, 7]` as `'1-3,7'`, for the marks of jobs that are done. */
+export function formatRanges(numbers: number[]): string {
+  const sorted = numbers.sort((a, b) => a - b);
+  let text = '';
+  for (let at = 0; at < sorted.length;) {
+    const first = sorted[at]!;
+    let last = first;
+    while (++at < sorted.length && sorted[at]! <= last + 1) last = sorted[at]!;
+    text += `${text === '' ? '' : ','}${first}${last === first ? '' : `-${last}`}`;
+  }
+  return text;
+}
+
+export function* parseRanges(text: string): Generator<[first: number, last: number]> {
+  for (const range of text.split(',')) {
+    const [first, last = first] = range.split('-').map(Number);
+    if (first !== undefined && Number.isSafeInteger(first)) yield [first, last!];
+  }
+}
+
+/** Outcome of an attempt: it failed; or it only began, which `ended` takes back. */
+export type TryMark = 'failed' | 'begun' | 'ended';
+
+/** The attempts that a journal records: how often each job failed, and in how many process lifetimes it began without an end. */
+export class Tries {
+  readonly #failed: Map<number, number>;
+  readonly #begun: Map<number, number>;
+
+  constructor(kept: KeptTries = { failed: [], begun: [] }) {
+    this.#failed = new Map(kept.failed);
+    this.#begun = new Map(kept.begun);
+  }
+
+  failed(job: number): number {
+    return this.#failed.get(job) ?? 0;
+  }
+
+  begun(job: number): number {
+    return this.#begun.get(job) ?? 0;
+  }
+
+  /** Jobs that began. */
+  get running(): number[] {
+    return [...this.#begun.keys()];
+  }
+
+  add(mark: TryMark, job: number): void {
+    if (mark === 'begun') return void this.#begun.set(job, this.begun(job) + 1);
+    this.#begun.delete(job);
+    if (mark === 'failed') this.#failed.set(job, this.failed(job) + 1);
+  }
+
+  forget(job: number): void {
+    if (this.#failed.size > 0) this.#failed.delete(job);
+    if (this.#begun.size > 0) this.#begun.delete(job);
+  }
+
+  get kept(): KeptTries {
+    return { failed: [...this.#failed], begun: [...this.#begun] };
+  }
+}
+
+export interface KeptTries {
+  readonly failed: readonly (readonly [job: number, times: number])[];
+  readonly begun: readonly (readonly [job: number, times: number])[];
 }

@@ -142,18 +142,6 @@ export class ReadBack {
   }
 }
 
-/** Reads one job that its queue dropped from memory. @throws {DeferError} ERR_REDLINE_DEFER_JOURNAL, _DAMAGED */
-export async function readRecord(place: JobPlace): Promise<JobRecord> {
-  const { journal, segment, offset, number } = place;
-  const bytes = await readChunk(journal, segment, offset);
-  const frame = readFrame(bytes, 0, segment.salt);
-  if (frame !== undefined && isJob(frame) && frame.number === number) {
-    const text = jobTextIn(bytes, frame, segment, offset);
-    if (text !== undefined) return withTries(decodeJobRecord(text), place);
-  }
-  throw new DeferError('ERR_REDLINE_DEFER_DAMAGED', 'Its bytes differ from what was written.');
-}
-
 export function withTries(record: JobRecord, { journal, number }: JobPlace): JobRecord {
   const failed = journal.tries.failed(number);
   return failed === 0 ? record : { ...record, attempt: record.attempt + failed };

@@ -15,14 +15,11 @@ import {
   type FrameSpan,
 } from './frame.ts';
 import type { KeyRing } from '../seal/key-ring.ts';
-import type { JournalFs } from './journal-fs.ts';
+import { type JournalFs, readOwnFile } from './journal-fs.ts';
 import { decodeJobRecord, type JobRecord } from './job-record.ts';
-import { parseRanges } from './number-ranges.ts';
-import { readOwnFile } from './read-own-file.ts';
-import { withoutReserve } from './reserve.ts';
-import { isJob, jobTextIn } from './sealed-frames.ts';
-import { openSealing } from './open-sealing.ts';
-import { Tries, type TryMark } from './tries.ts';
+import { parseRanges, Tries, type TryMark } from './marks.ts';
+import { withoutReserve } from './commit-target.ts';
+import { isJob, jobTextIn, openSealing } from './sealed-frames.ts';
 import { jobStates, Segment, segmentName, type JobState } from './segment.ts';
 
 /** Damaged bytes, after which reading continued. */
@@ -125,7 +122,6 @@ class Recovery {
     this.tries = new Tries(checkpoint?.tries);
   }
 
-  /** Adds the next segment, with the bytes of its file. */
   take(segment: Segment, bytes: Buffer, file: string): void {
     segment.bytes = bytes.length;
     checkHeader(bytes, file, this.#damages);

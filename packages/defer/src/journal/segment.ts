@@ -46,12 +46,10 @@ export class Segment {
     this.openedAtMs = openedAtMs;
   }
 
-  /** Number of its jobs in `state`. */
   count(state: JobState): number {
     return this.#counts[state]!;
   }
 
-  /** Number of jobs of one sink in `state`. */
   countOf(state: JobState, sink: number): number {
     if (this.#counts[state] === 0) return 0;
     const wanted = (sink << stateBits) | state;

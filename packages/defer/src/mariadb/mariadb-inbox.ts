@@ -1,16 +1,15 @@
 import { untilAborted } from '../delivery/until-aborted.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import {
-  Cleaning,
   inboxOptionNames,
-  resolveInbox,
+  InboxTable,
   rowOf,
   type Identified,
   type Inbox,
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { TableCreator, quoteTable } from '../transactions/table.ts';
 import { refuseUnknown } from '../validate.ts';
 import {
   affectedBy,
@@ -20,13 +19,12 @@ import {
   rowsOf,
   type MariadbPool,
   type PooledConnection,
-} from './pool.ts';
-import { inboxTable } from './tables.ts';
-import { executeIn, refused } from './transaction-of.ts';
+  executeIn,
+  refused,
+} from './connection.ts';
 
-export { inboxTable } from './tables.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
-export type { MariadbPool, PooledConnection } from './pool.ts';
+export type { MariadbPool, PooledConnection } from './connection.ts';
 
 export interface MariadbInboxOptions<Connection extends PooledConnection> extends InboxOptions {
   /** A pool of `mysql2/promise`; you close it. A handler holds one of its connections while it runs. */
@@ -34,11 +32,6 @@ export interface MariadbInboxOptions<Connection extends PooledConnection> extend
 }
 
 export type MariadbInbox<Connection> = Inbox<Connection>;
-
-const optionNames = {
-  ...inboxOptionNames,
-  pool: true,
-} satisfies Record<keyof MariadbInboxOptions<PooledConnection>, true>;
 
 /**
  * Exactly once, for handlers that write to MariaDB: their writes commit together with a row that marks the job as done.
@@ -58,75 +51,65 @@ const optionNames = {
 export function mariadbInbox<Connection extends PooledConnection>(
   options: MariadbInboxOptions<Connection>,
 ): MariadbInbox<Connection> {
-  refuseUnknown('mariadbInbox', options, optionNames);
+  refuseUnknown<keyof MariadbInboxOptions<PooledConnection>>('mariadbInbox', options, {
+    ...inboxOptionNames,
+    pool: true,
+  });
   return new InMariadb(options);
 }
 
-class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Connection> {
+class InMariadb<Connection extends PooledConnection>
+  extends InboxTable
+  implements MariadbInbox<Connection>
+{
   readonly #pool: MariadbPool<Connection>;
-  readonly #table: string;
-  readonly #statement: string | undefined;
-  readonly #retainMs: number;
-  readonly #cleaning: Cleaning;
-  #created: Promise<unknown> | undefined;
+  readonly #creator: TableCreator;
 
   constructor(options: MariadbInboxOptions<Connection>) {
-    const quote = (table: string): string => quoteTable(table, '`');
-    const { table, statement, retainMs } = resolveInbox(options, quote, inboxTable);
-    this.#pool = options.pool;
-    this.#table = table;
-    this.#statement = statement;
-    this.#retainMs = retainMs;
-    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+    super(options, '`');
+    const { pool, table, createTable = true } = options;
+    this.#pool = pool;
+    this.#creator = new TableCreator(createTable ? () => pool.query(inboxTable(table)) : undefined);
   }
 
   once<Data>(handler: TransactionHandler<Connection, Data>): Handler {
     return async (data: Data, delivery, signal) => {
-      await untilAborted(this.#create(), signal).catch(rethrow);
+      await untilAborted(this.#creator.create(), signal).catch(rethrow);
       await this.#inTransaction(signal, async (connection) => {
         const row = rowOf(delivery);
         if (!(await this.#insert(connection, row))) return;
         await handler(data, connection, delivery, signal);
         await this.#check(connection, row);
       });
-      this.#cleaning.look();
+      this.clean();
     };
   }
 
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const execute = executeIn(transaction, delivery.job);
-    const text = `insert into ${this.#table} (job) select ? from dual where @@in_transaction = 1`;
+    const text = `insert into ${this.table} (job) select ? from dual where @@in_transaction = 1`;
     const insert = async (): Promise<boolean> => {
       if ((await affectedBy(execute(text, [rowOf(delivery)]))) === 1) return true;
       throw refused(delivery.job, 'a connection that is in no transaction');
     };
     try {
       return await insert().catch(async (error: unknown) => {
-        if (!isMissingTable(error) || this.#statement === undefined) throw error;
-        await untilAborted(this.#create(), AbortSignal.timeout(2_000));
+        if (!isMissingTable(error) || this.#creator.isDone) throw error;
+        await this.#creator.createSoon();
         return insert();
       });
     } catch (error) {
       if (isDuplicate(error)) return false;
       throw error;
     } finally {
-      this.#cleaning.look();
+      this.clean();
     }
-  }
-
-  async #create(): Promise<void> {
-    if (this.#statement === undefined) return;
-    this.#created ??= this.#pool.query(this.#statement).catch((error: unknown) => {
-      this.#created = undefined;
-      throw error;
-    });
-    await this.#created;
   }
 
   /* MariaDB waits for the transaction that holds the row. */
   async #insert(connection: Connection, row: string): Promise<boolean> {
     try {
-      await connection.query(`insert into ${this.#table} (job) values (?)`, [row]);
+      await connection.query(`insert into ${this.table} (job) values (?)`, [row]);
       return true;
     } catch (error) {
       if (isDuplicate(error)) return false;
@@ -136,7 +119,7 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
 
   /* A deadlock rolls back the whole transaction, and a handler may ignore its error. */
   async #check(connection: Connection, row: string): Promise<void> {
-    const text = `select 1 from ${this.#table} where job = ?`;
+    const text = `select 1 from ${this.table} where job = ?`;
     const found = await rowsOf(connection.query(text, [row])).catch(rethrow);
     if (found.length === 1) return;
     throw new Error(
@@ -170,8 +153,17 @@ class InMariadb<Connection extends PooledConnection> implements MariadbInbox<Con
     }
   }
 
-  #removeOld(limit: number): Promise<number> {
-    const text = `delete from ${this.#table} where done_at < now(6) - interval ? microsecond limit ?`;
-    return affectedBy(this.#pool.query(text, [this.#retainMs * 1_000, limit]));
+  protected removeOld(limit: number): Promise<number> {
+    const text = `delete from ${this.table} where done_at < now(6) - interval ? microsecond limit ?`;
+    return affectedBy(this.#pool.query(text, [this.retainMs * 1_000, limit]));
   }
+}
+
+/** Returns the statement that creates the inbox's table, for a migration. */
+export function inboxTable(table = 'defer_inbox'): string {
+  return `create table if not exists ${quoteTable(table, '`')} (
+  job varbinary(767) not null primary key,
+  done_at timestamp not null default current_timestamp,
+  key done_at (done_at)
+) engine = InnoDB`;
 }

@@ -1,45 +1,29 @@
-import { untilAborted } from '../delivery/until-aborted.ts';
-import { jobOf, type JobRow } from '../relay/job-row.ts';
-import { MillisStore } from '../relay/millis-store.ts';
-import type { OutboxRow } from '../relay/store.ts';
-import { rowsOf, withConnection, type MariadbPool } from './pool.ts';
-
-const maxTableWaitMs = 2_000;
+import { jobOf, type JobRow, OutboxTable, type OutboxRow } from '../relay/store.ts';
+import { quoteTable, TableCreator } from '../transactions/table.ts';
+import { rowsOf, withConnection, type MariadbPool } from './connection.ts';
 
 /** The outbox's table in MariaDB; times are the server's. */
-export class MariadbStore extends MillisStore {
+export class MariadbStore extends OutboxTable {
+  readonly creator: TableCreator;
   readonly #pool: MariadbPool;
   readonly #columns: string;
-  readonly #statement: string | undefined;
-  #created: Promise<unknown> | undefined;
-  #isCreated: boolean;
 
   constructor(pool: MariadbPool, table: string, columns: string, statement: string | undefined) {
-    super(table, { now: 'floor(unix_timestamp(now(3)) * 1000)', positions: '?' });
+    super(table, {
+      now: 'floor(unix_timestamp(now(3)) * 1000)',
+      duration: '?',
+      among: 'in (?)',
+      times: '_ms',
+    });
     this.#pool = pool;
     this.#columns = columns;
-    this.#statement = statement;
-    this.#isCreated = statement === undefined;
+    this.creator = new TableCreator(
+      statement === undefined ? undefined : () => pool.query(statement),
+    );
   }
 
-  /** True once the table is known to exist, or if this store does not create it. */
-  get isCreated(): boolean {
-    return this.#isCreated;
-  }
-
-  async create(): Promise<void> {
-    if (this.#isCreated) return;
-    this.#created ??= this.#pool.query(this.#statement!).catch((error: unknown) => {
-      this.#created = undefined;
-      throw error;
-    });
-    await this.#created;
-    this.#isCreated = true;
-  }
-
-  /** Rejects when it takes too long: a pool may have no other connection than the caller's. */
-  createSoon(): Promise<void> {
-    return untilAborted(this.create(), AbortSignal.timeout(maxTableWaitMs));
+  create(): Promise<void> {
+    return this.creator.create();
   }
 
   async take(limit: number, leaseMs: number, full: readonly string[]): Promise<OutboxRow[]> {
@@ -102,4 +86,23 @@ export class MariadbStore extends MillisStore {
 
 function idsOf(rows: unknown[]): string[] {
   return (rows as { id: string }[]).map(({ id }) => id);
+}
+
+/** Returns the statement that creates the outbox's table, for a migration. */
+export function outboxTable(table = 'defer_outbox'): string {
+  return `create table if not exists ${quoteTable(table, '`')} (
+  position bigint not null auto_increment primary key,
+  id varchar(255) not null unique,
+  sink varchar(255) not null,
+  job text not null,
+  \`key\` longtext,
+  data longtext not null,
+  deferred_at_ms bigint not null,
+  context longtext,
+  options longtext,
+  claimed_until_ms bigint,
+  sent_at_ms bigint,
+  sent_to varchar(255),
+  key waiting (sent_at_ms, position)
+) engine = InnoDB default character set utf8mb4 collate utf8mb4_bin`;
 }

@@ -1,7 +1,8 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { renderPage } from './render.ts';
-import type { PageSource, Which } from './snapshot.ts';
+import { messageOf } from '../thrown.ts';
+import type { PageSource, Which } from './source.ts';
 
 /** A handler of `node:http`; Express and Nest mount it with `app.use('/path', page)`. */
 export type PageHandler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -120,8 +121,4 @@ function refuse(response: ServerResponse, status: number, sentence: string): voi
   response
     .writeHead(status, { ...headers, 'content-type': 'text/plain; charset=utf-8' })
     .end(`${sentence}\n`);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

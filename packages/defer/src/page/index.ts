@@ -1,7 +1,6 @@
 import type { Deferrer } from '../deferrer.ts';
 import type { SinkStats } from '../sink-queue/sink-stats.ts';
-import { journalsIn } from './directory-source.ts';
-import type { PageSource, SinkRow } from './snapshot.ts';
+import { journalsIn, type PageSource, type SinkRow } from './source.ts';
 import type { FastifyPluginAsync } from 'fastify';
 import { pageHandler, type PageHandler } from './handler.ts';
 

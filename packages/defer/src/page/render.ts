@@ -1,7 +1,5 @@
 import type { DeadLetter, UnreadableLetter } from '../journal/dead-letters.ts';
-import { Html, html } from './html.ts';
-import type { JobRow, JournalRow, SinkRow, Snapshot } from './snapshot.ts';
-import { style } from './style.ts';
+import type { JobRow, JournalRow, SinkRow, Snapshot } from './source.ts';
 
 /** More rows on one page are of no use: letters of one kind are requeued together. */
 const maxLetters = 100;
@@ -95,31 +93,17 @@ function findings(
 function sinkTable(sinks: readonly SinkRow[], nowMs: number): Html {
   return html`<section>
     <h2>Sinks</h2>
-    <table>
-      <thead>
-        <tr>
-          <th>Sink</th>
-          <th>State</th>
-          <th class="n">Waiting</th>
-          <th class="n">In memory</th>
-          <th class="n">Oldest</th>
-          <th class="n">Delivered</th>
-          <th class="n">Retried</th>
-          <th class="n">Dead</th>
-          <th class="n">Dropped</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${sinks.map(
-          (row) =>
-            html`<tr>
-              <th scope="row">${row.name} <small>${row.kind}</small></th>
-              <td data-label="State">${stateOf(row, nowMs)}</td>
-              ${cell('Waiting', count(row.depth))}${cell('In memory', count(row.loaded))}${cell('Oldest', ageOf(row.oldestAtMs, nowMs))}${cell('Delivered', count(row.sent))}${cell('Retried', count(row.retried))}${cell('Dead', count(row.dead))}${cell('Dropped', count(row.dropped))}
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    ${table(sinks, [
+      ['Sink', ({ name, kind }) => html`${name} <small>${kind}</small>`],
+      ['State', (row) => stateOf(row, nowMs)],
+      ['Waiting', ({ depth }) => count(depth), 'n'],
+      ['In memory', ({ loaded }) => count(loaded), 'n'],
+      ['Oldest', ({ oldestAtMs }) => ageOf(oldestAtMs, nowMs), 'n'],
+      ['Delivered', ({ sent }) => count(sent), 'n'],
+      ['Retried', ({ retried }) => count(retried), 'n'],
+      ['Dead', ({ dead }) => count(dead), 'n'],
+      ['Dropped', ({ dropped }) => count(dropped), 'n'],
+    ])}
     <p class="lead">Counted since this process started.</p>
   </section>`;
 }
@@ -158,40 +142,23 @@ function jobTable(names: readonly JobRow[], nowMs: number): Html {
   const shown = names.toSorted((a, b) => b.depth - a.depth || b.dead - a.dead);
   return html`<section>
     <h2>Jobs by name</h2>
-    <table>
-      <thead>
-        <tr>
-          <th>Job</th>
-          <th>Sink</th>
-          <th class="n">Waiting</th>
-          <th class="n">Oldest</th>
-          <th class="n">Tries</th>
-          <th class="n">Failed</th>
-          <th class="n">Dead</th>
-          <th>Last failure</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${shown.map(
-          (row) =>
-            html`<tr>
-              <th scope="row">${row.job}</th>
-              <td data-label="Sink">${row.sink}</td>
-              ${cell('Waiting', count(row.depth))}${cell('Oldest', ageOf(row.oldestAtMs, nowMs))}${cell('Tries', count(row.attempts))}${cell('Failed', count(row.failures))}${cell('Dead', count(row.dead))}
-              <td data-label="Last failure">
-                ${
-                  row.lastFailure === undefined
-                    ? '–'
-                    : html`${shorten(row.lastFailure.message, 200)}<br /><small
-                          >${ageOf(row.lastFailure.atMs, nowMs)} ago</small
-                        >`
-                }
-              </td>
-            </tr>`,
-        )}
-      </tbody>
-    </table>
+    ${table(shown, [
+      ['Job', ({ job }) => job],
+      ['Sink', ({ sink }) => sink],
+      ['Waiting', ({ depth }) => count(depth), 'n'],
+      ['Oldest', ({ oldestAtMs }) => ageOf(oldestAtMs, nowMs), 'n'],
+      ['Tries', ({ attempts }) => count(attempts), 'n'],
+      ['Failed', ({ failures }) => count(failures), 'n'],
+      ['Dead', ({ dead }) => count(dead), 'n'],
+      ['Last failure', (row) => failureOf(row, nowMs)],
+    ])}
   </section>`;
+}
+
+function failureOf({ lastFailure }: JobRow, nowMs: number): Html {
+  if (lastFailure === undefined) return html`–`;
+  const { message, atMs } = lastFailure;
+  return html`${shorten(message, 200)}<br /><small>${ageOf(atMs, nowMs)} ago</small>`;
 }
 
 const owners: Record<JournalRow['owner'], string> = {
@@ -202,36 +169,22 @@ const owners: Record<JournalRow['owner'], string> = {
 };
 
 function journalTable(journals: readonly JournalRow[]): Html {
+  if (journals.length === 0) {
+    return html`<section>
+      <h2>Journals</h2>
+      <p class="none">No journals.</p>
+    </section>`;
+  }
   return html`<section>
     <h2>Journals</h2>
-    ${
-      journals.length === 0
-        ? html`<p class="none">No journals.</p>`
-        : html`<table>
-            <thead>
-              <tr>
-                <th>Journal</th>
-                <th>Owner</th>
-                <th class="n">Waiting</th>
-                <th>Delayed</th>
-                <th class="n">Kept for replay</th>
-                <th class="n">KiB</th>
-              </tr>
-            </thead>
-            <tbody>
-              ${journals.map(
-                ({ id, owner, waiting, delayed, nextRunAtMs, sent, bytes }) =>
-                  html`<tr>
-                    <th scope="row">${id}</th>
-                    <td data-label="Owner">${owners[owner]}</td>
-                    ${cell('Waiting', count(waiting))}
-                    <td data-label="Delayed">${delayedText(delayed, nextRunAtMs)}</td>
-                    ${cell('Kept for replay', count(sent))}${cell('KiB', count(Math.ceil(bytes / 1024)))}
-                  </tr>`,
-              )}
-            </tbody>
-          </table>`
-    }
+    ${table(journals, [
+      ['Journal', ({ id }) => id],
+      ['Owner', ({ owner }) => owners[owner]],
+      ['Waiting', ({ waiting }) => count(waiting), 'n'],
+      ['Delayed', ({ delayed, nextRunAtMs }) => delayedText(delayed, nextRunAtMs)],
+      ['Kept for replay', ({ sent }) => count(sent), 'n'],
+      ['KiB', ({ bytes }) => count(Math.ceil(bytes / 1_024)), 'n'],
+    ])}
   </section>`;
 }
 
@@ -260,46 +213,36 @@ function letterTable(letters: readonly DeadLetter[], facts: PageFacts): Html {
         </li>`;
       })}
     </ul>
-    <table>
-      <thead>
-        <tr>
-          <th>Job</th>
-          <th>Failed</th>
-          <th class="n">Attempts</th>
-          <th>Reason</th>
-          <th>Action</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${shown.map((letter) => letterRow(letter, facts))}
-      </tbody>
-    </table>
+    ${table(shown, [
+      ['Job', ({ record }) => nameOf(record)],
+      ['Failed', ({ diedAtMs }) => timeOf(diedAtMs)],
+      ['Attempts', ({ record }) => count(record.attempt), 'n'],
+      ['Reason', reasonOf],
+      ['Action', ({ record }) => actionsOn(record.id, facts)],
+    ])}
     ${shown.length < letters.length && html`<p class="lead">The newest ${shown.length} of ${letters.length}.</p>`}
   </section>`;
 }
 
-function letterRow({ record, reason, diedAtMs }: DeadLetter, facts: PageFacts): Html {
-  const { id, job, key, attempt, json } = record;
+function nameOf({ id, job, key }: DeadLetter['record']): Html {
+  return html`${job}<br /><small>${id}${key !== undefined && html`, key ${key}`}</small>`;
+}
+
+function reasonOf({ record, reason }: DeadLetter): Html {
   const [summary = ''] = reason.split('\n');
-  return html`<tr>
-    <th scope="row">${job}<br /><small>${id}${key !== undefined && html`, key ${key}`}</small></th>
-    <td data-label="Failed">${timeOf(diedAtMs)}</td>
-    ${cell('Attempts', count(attempt))}
-    <td data-label="Reason">
-      <details>
-        <summary>${shorten(summary, 200)}</summary>
-        <pre>${reason}</pre>
-        <pre>${shorten(json, maxDataLength)}</pre>
-      </details>
-    </td>
-    <td data-label="Action">
-      ${action(facts, 'requeue', { id }, 'Requeue')}
-      <details>
-        <summary>Delete…</summary>
-        ${action(facts, 'remove', { id }, 'Delete for good')}
-      </details>
-    </td>
-  </tr>`;
+  return html`<details>
+    <summary>${shorten(summary, 200)}</summary>
+    <pre>${reason}</pre>
+    <pre>${shorten(record.json, maxDataLength)}</pre>
+  </details>`;
+}
+
+function actionsOn(id: string, facts: PageFacts): Html {
+  return html`${action(facts, 'requeue', { id }, 'Requeue')}
+    <details>
+      <summary>Delete…</summary>
+      ${action(facts, 'remove', { id }, 'Delete for good')}
+    </details>`;
 }
 
 /* Posts to the page's own URL, wherever the app has mounted it. */
@@ -317,8 +260,37 @@ function action(
   </form>`;
 }
 
-function cell(label: string, text: string): Html {
-  return html`<td class="n" data-label="${label}">${text}</td>`;
+/** A column, which holds numbers if its kind is `n`. */
+type Column<Row> = readonly [label: string, cell: (row: Row) => Html | string, kind?: 'n'];
+
+/* The cells of the first column are the heads of their rows. */
+function table<Row>(rows: readonly Row[], columns: readonly Column<Row>[]): Html {
+  const heads = columns.map(([label, , kind]) => html`<th${classOf(kind)}>${label}</th>`);
+  const cellsOf = (row: Row): Html[] =>
+    columns.map(([label, cell, kind], index) =>
+      index === 0
+        ? html`<th scope="row">${cell(row)}</th>`
+        : html`<td${classOf(kind)} data-label="${label}">${cell(row)}</td>`,
+    );
+  return html`<table>
+    <thead>
+      <tr>
+        ${heads}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows.map(
+        (row) =>
+          html`<tr>
+            ${cellsOf(row)}
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+function classOf(kind: 'n' | undefined): Html {
+  return new Html(kind === undefined ? '' : ' class="n"');
 }
 
 function age(atMs: number | undefined, nowMs: number): string {
@@ -348,3 +320,53 @@ function count(number: number): string {
 function shorten(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }
+
+/** Escaped HTML. */
+export class Html {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+type Part = string | number | Html | readonly Html[] | false | undefined;
+
+/** Builds HTML from a template: values are escaped unless they are `Html`. */
+export function html(strings: TemplateStringsArray, ...values: readonly Part[]): Html {
+  let text = strings[0]!;
+  for (const [index, value] of values.entries()) text += textOf(value) + strings[index + 1]!;
+  return new Html(text);
+}
+
+function textOf(value: Part): string {
+  if (value === undefined || value === false) return '';
+  if (value instanceof Html) return value.text;
+  if (Array.isArray(value)) return value.map(({ text }: Html) => text).join('');
+  return String(value).replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+/** One style for light and dark; nothing is fetched. */
+export const style = `:root{color-scheme:light dark;--bg:light-dark(#fff,#131619);--ink:light-dark(#1a1d21,#e8eaed);--ink2:light-dark(#4f575f,#aab2ba);--rule:light-dark(#d5dae0,#353c44);--grid:light-dark(#e9ecef,#242a30);--mark:light-dark(#33393f,#d5d9dd);--soft:light-dark(#f5f6f8,#1b1f23);--worse:light-dark(#a84300,#f2975c);--link:light-dark(#0b57a4,#7bb8f0);--bar:light-dark(#7d93a8,#64798d)}
+*{box-sizing:border-box}
+body{margin:0 auto;max-width:1240px;padding:24px;background:var(--bg);color:var(--ink);font:13px/1.45 system-ui,-apple-system,"Segoe UI",Roboto,"Liberation Sans",sans-serif;font-variant-numeric:tabular-nums}
+h1{font-size:20px;line-height:1.25;font-weight:600;margin:4px 0;overflow-wrap:anywhere}
+h2{font-size:15px;font-weight:600;margin:40px 0 8px;padding-top:16px;border-top:1px solid var(--rule)}
+p,ul,pre{margin:0}ul{list-style:none;padding:0;margin:16px 0}li{padding:3px 0}
+.brand{font-weight:600}.brand span,.lead,small,.none{color:var(--ink2);font-weight:400}small{font-size:12px}
+.worse{color:var(--worse)}.worse::before{content:"▼ "/""}
+.done{background:var(--soft);padding:8px 16px;margin:16px 0}
+table{width:100%;border-collapse:collapse}
+th,td{padding:4px 8px;text-align:left;font-weight:400;vertical-align:top}
+:is(th,td):first-child{padding-left:0}:is(th,td):last-child{padding-right:0}
+thead th{color:var(--ink2);font-size:12px;border-bottom:1px solid var(--mark);vertical-align:bottom}
+tbody th{font-weight:600;overflow-wrap:anywhere}tbody tr{border-bottom:1px solid var(--grid)}
+.n{text-align:right;white-space:nowrap}
+td{overflow-wrap:anywhere;min-width:4.5em}tbody th{min-width:9em}
+pre{font:12px ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);padding:8px;margin-top:4px}
+summary{cursor:pointer;color:var(--link)}
+form{display:inline-block;margin:0 8px 4px 0}
+button{font:inherit;font-size:12px;color:var(--ink);background:var(--bg);border:1px solid var(--bar);border-radius:3px;padding:5px 10px;min-height:28px;cursor:pointer;white-space:nowrap}
+:focus-visible{outline:2px solid var(--link);outline-offset:1px}
+a{color:var(--link)}
+@media(max-width:760px){body{padding:16px}table,tbody,tr,td,tbody th{display:block;width:auto}thead{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden}tbody tr{padding:8px 0}:is(td,tbody th){padding:2px 0}.n{text-align:left}td[data-label]::before{content:attr(data-label) ": ";color:var(--ink2)}}`;

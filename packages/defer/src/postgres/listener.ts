@@ -28,7 +28,6 @@ export class Listener {
   readonly #closing = new AbortController();
   #client: ListeningClient | undefined;
   #running: Promise<void> | undefined;
-  /** True while notifications arrive. */
   isListening = false;
 
   constructor(pool: PostgresPool, channel: string, notified: () => void) {

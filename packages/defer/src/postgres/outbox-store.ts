@@ -1,18 +1,24 @@
-import { jobOf, jobColumns, type JobRow } from '../relay/job-row.ts';
-import type { OutboxRow, OutboxStore } from '../relay/store.ts';
+import { jobColumns, jobOf, OutboxTable, type JobRow, type OutboxRow } from '../relay/store.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import type { PostgresPool } from './pool.ts';
-import type { TableCreator } from './table-creator.ts';
+
+/** A quoted name may contain question marks, too. */
+const nameOrValue = /"(?:[^"]|"")*"|\?/g;
 
 /** The outbox's table in PostgreSQL; times are the server's. */
-export class PostgresStore implements OutboxStore {
+export class PostgresStore extends OutboxTable {
   readonly #pool: PostgresPool;
-  readonly #table: string;
   readonly #creator: TableCreator;
 
   /** @param table Quoted. */
   constructor(pool: PostgresPool, table: string, creator: TableCreator) {
+    super(table, {
+      now: 'now()',
+      duration: "? * interval '1 millisecond'",
+      among: '= any(?::bigint[])',
+      times: '',
+    });
     this.#pool = pool;
-    this.#table = table;
     this.#creator = creator;
   }
 
@@ -21,69 +27,53 @@ export class PostgresStore implements OutboxStore {
   }
 
   async take(limit: number, leaseMs: number, full: readonly string[]): Promise<OutboxRow[]> {
-    const { rows } = await this.#pool.query(
-      `update ${this.#table} set claimed_until = now() + $1 * interval '1 millisecond'
+    const rows = await this.read(
+      `update ${this.table} set ${this.leased}
        where position in (
-         select position from ${this.#table}
-         where sent_at is null and (claimed_until is null or claimed_until < now()) and sink <> all($3)
-         order by position limit $2 for update skip locked)
+         select position from ${this.table} where ${this.free} and sink <> all(?)
+         order by position limit ? for update skip locked)
        returning position::text, ${jobColumns.join(', ')}`,
-      [leaseMs, limit, full],
+      [leaseMs, full, limit],
     );
     return (rows as (JobRow & { position: string })[])
       .toSorted((a, b) => Number(BigInt(a.position) - BigInt(b.position)))
       .map((row) => ({ position: row.position, job: jobOf(row) }));
   }
 
-  async remove(positions: readonly string[]): Promise<void> {
-    await this.#pool.query(`delete from ${this.#table} where position = any($1::bigint[])`, [
-      positions,
-    ]);
+  /* The server knows how a transaction has ended. */
+  override async remove(positions: readonly string[]): Promise<void> {
+    await this.run(`delete from ${this.table} where ${this.among}`, [positions]);
   }
 
-  async keep(positions: readonly string[], generation: string): Promise<void> {
-    await this.#pool.query(
-      `update ${this.#table} set sent_at = now(), sent_to = $1, claimed_until = null
-       where position = any($2::bigint[])`,
-      [generation, positions],
-    );
+  protected run(text: string, values: readonly unknown[]): Promise<unknown> {
+    return this.read(text, values);
   }
 
-  async resend(sink: string, generation: string): Promise<void> {
-    await this.#pool.query(
-      `update ${this.#table} set sent_at = null, sent_to = null
-       where sink = $1 and sent_at is not null and sent_to <> $2`,
-      [sink, generation],
-    );
+  protected async read(text: string, values: readonly unknown[]): Promise<unknown[]> {
+    let at = 0;
+    const numbered = text.replaceAll(nameOrValue, (found) => (found === '?' ? `$${++at}` : found));
+    return (await this.#pool.query(numbered, [...values])).rows;
   }
 
-  async forget(sink: string, generation: string, keptMs: number): Promise<void> {
-    await this.#pool.query(
-      `delete from ${this.#table}
-       where sink = $1 and sent_to = $2 and sent_at < now() - $3 * interval '1 millisecond'`,
-      [sink, generation, keptMs],
-    );
+  protected listOf(positions: readonly string[]): readonly string[] {
+    return positions;
   }
+}
 
-  async sinksWithKept(): Promise<string[]> {
-    const { rows } = await this.#pool.query(
-      `select distinct sink from ${this.#table} where sent_at is not null`,
-    );
-    return (rows as { sink: string }[]).map(({ sink }) => sink);
-  }
-
-  async renew(positions: readonly string[], leaseMs: number): Promise<void> {
-    await this.#pool.query(
-      `update ${this.#table} set claimed_until = now() + $1 * interval '1 millisecond'
-       where position = any($2::bigint[])`,
-      [leaseMs, positions],
-    );
-  }
-
-  async release(positions: readonly string[]): Promise<void> {
-    await this.#pool.query(
-      `update ${this.#table} set claimed_until = null where position = any($1::bigint[])`,
-      [positions],
-    );
-  }
+/** Returns the statement that creates the outbox's table, for a migration. */
+export function outboxTable(table = 'defer_outbox'): string {
+  return `create table if not exists ${quoteTable(table)} (
+  position bigint generated always as identity primary key,
+  id text not null unique,
+  sink text not null,
+  job text not null,
+  key text,
+  data text not null,
+  deferred_at_ms bigint not null,
+  context text,
+  options text,
+  claimed_until timestamptz,
+  sent_at timestamptz,
+  sent_to text
+)`;
 }

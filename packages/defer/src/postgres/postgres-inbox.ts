@@ -1,27 +1,29 @@
 import { Unavailable } from '../delivery/unavailable.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import {
-  Cleaning,
   inboxOptionNames,
-  resolveInbox,
+  InboxTable,
   rowOf,
   type Identified,
   type Inbox,
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
-import { inboxTable } from './tables.ts';
-import type { PostgresClient, PostgresPool } from './pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import { TableCreator } from './table-creator.ts';
+import {
+  haveTableFor,
+  tableCreator,
+  type PostgresClient,
+  type PostgresPool,
+  inTransaction,
+  type TransactionClient,
+} from './pool.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import { transactionOf } from './transaction-of.ts';
-import { inTransaction, type TransactionClient } from './transaction.ts';
 
-export { inboxTable } from './tables.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
-export type { TransactionClient } from './transaction.ts';
+export type { TransactionClient } from './pool.ts';
 
 /** The part of a `pg` pool that is used. */
 export interface InboxPool<Client> extends PostgresPool {
@@ -34,11 +36,6 @@ export interface PostgresInboxOptions<Client> extends InboxOptions {
 }
 
 export type PostgresInbox<Client> = Inbox<Client>;
-
-const optionNames = {
-  ...inboxOptionNames,
-  pool: true,
-} satisfies Record<keyof PostgresInboxOptions<TransactionClient>, true>;
 
 /**
  * Exactly once, for handlers that write to PostgreSQL: their writes commit together with a row that marks the job as done.
@@ -58,24 +55,25 @@ const optionNames = {
 export function postgresInbox<Client extends TransactionClient = TransactionClient>(
   options: PostgresInboxOptions<Client>,
 ): PostgresInbox<Client> {
-  refuseUnknown('postgresInbox', options, optionNames);
+  refuseUnknown<keyof PostgresInboxOptions<TransactionClient>>('postgresInbox', options, {
+    ...inboxOptionNames,
+    pool: true,
+  });
   return new InPostgres(options);
 }
 
-class InPostgres<Client extends TransactionClient> implements PostgresInbox<Client> {
+class InPostgres<Client extends TransactionClient>
+  extends InboxTable
+  implements PostgresInbox<Client>
+{
   readonly #pool: InboxPool<Client>;
-  readonly #table: string;
   readonly #creator: TableCreator;
-  readonly #retainMs: number;
-  readonly #cleaning: Cleaning;
 
   constructor(options: PostgresInboxOptions<Client>) {
-    const { table, statement, retainMs } = resolveInbox(options, quoteTable, inboxTable);
-    this.#pool = options.pool;
-    this.#table = table;
-    this.#creator = new TableCreator(options.pool, statement);
-    this.#retainMs = retainMs;
-    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+    super(options);
+    const { pool, table, createTable = true } = options;
+    this.#pool = pool;
+    this.#creator = tableCreator(pool, createTable ? inboxTable(table) : undefined);
   }
 
   once<Data>(handler: TransactionHandler<Client, Data>): Handler {
@@ -86,33 +84,43 @@ class InPostgres<Client extends TransactionClient> implements PostgresInbox<Clie
           await handler(data, client, delivery, signal);
         }
       });
-      this.#cleaning.look();
+      this.clean();
     };
   }
 
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const client = transactionOf(transaction, delivery.job);
-    await this.#creator.haveFor(client, this.#table, 'inbox');
+    await haveTableFor(client, this.#creator, this.table, 'inbox');
     const isFirst = await this.#insert(client, delivery);
-    this.#cleaning.look();
+    this.clean();
     return isFirst;
   }
 
   async #insert(client: PostgresClient, delivery: Identified): Promise<boolean> {
     // Returns a row, because not every library counts them.
     const { rows } = await client.query(
-      `insert into ${this.#table} (job) values ($1) on conflict do nothing returning true as is_first`,
+      `insert into ${this.table} (job) values ($1) on conflict do nothing returning true as is_first`,
       [rowOf(delivery)],
     );
     return rows.length === 1;
   }
 
-  async #removeOld(limit: number): Promise<number | null> {
+  protected async removeOld(limit: number): Promise<number | null> {
     const { rowCount } = await this.#pool.query(
-      `delete from ${this.#table} where ctid = any(array(
-         select ctid from ${this.#table} where done_at < now() - $1 * interval '1 millisecond' limit $2))`,
-      [this.#retainMs, limit],
+      `delete from ${this.table} where ctid = any(array(
+         select ctid from ${this.table} where done_at < now() - $1 * interval '1 millisecond' limit $2))`,
+      [this.retainMs, limit],
     );
     return rowCount;
   }
+}
+
+/** Returns the statements that create the inbox's table, for a migration. */
+export function inboxTable(table = 'defer_inbox'): string {
+  const name = table.split('.').at(-1)!;
+  return `create table if not exists ${quoteTable(table)} (
+  job text primary key,
+  done_at timestamptz not null default now()
+);
+create index if not exists ${quoteTable(`${name}_done_at`)} on ${quoteTable(table)} (done_at)`;
 }

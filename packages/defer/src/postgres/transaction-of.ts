@@ -1,4 +1,4 @@
-import { DeferError } from '../errors.ts';
+import { type DeferError, levelError } from '../errors.ts';
 import { driverConnectionOf } from '../transactions/driver-connection.ts';
 import type { PostgresClient, PostgresResult } from './pool.ts';
 
@@ -33,7 +33,6 @@ interface PrismaShape {
 
 const prismaTransaction = Symbol.for('prisma.client.transaction.id');
 
-/** A client that runs queries in a transaction. */
 export interface OpenTransaction extends PostgresClient {
   /**
    * For libraries that do not know if the transaction has ended, or that run a query later than in the turn of its call: the
@@ -143,8 +142,7 @@ function isPg(given: unknown): given is PgShape {
 }
 
 function refused(job: string, what: string): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  return levelError(
     `The transaction of "${job}" is ${what}: it must be the pg client on which "begin" was run, or the transaction of Knex, Drizzle, TypeORM, Sequelize, Prisma or postgres.js.`,
   );
 }

@@ -4,6 +4,7 @@ import {
   type IncomingMessage,
   STATUS_CODES,
 } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import { DeferError } from '../errors.ts';
 import {
   install,
@@ -15,10 +16,8 @@ import {
   type Name,
 } from './response-methods.ts';
 import { scopes, type HeldReply, type Passage, type Scope } from './scope.ts';
-import { cutOff } from './watch-end.ts';
 import { messageOf } from '../thrown.ts';
 
-/** A deferred call. */
 interface Step {
   readonly name: Name;
   readonly args: unknown[];
@@ -250,6 +249,13 @@ export class HeldResponse implements HeldReply, Gate {
       this.#depth--;
     }
   }
+}
+
+/* Breaks the answer off: the client must not take a part for the whole. */
+function cutOff(response: ServerResponse): void {
+  const { stream } = response as { stream?: ServerHttp2Stream };
+  if (stream?.rstCode === undefined) response.destroy();
+  else stream.close(constants.NGHTTP2_INTERNAL_ERROR);
 }
 
 /* A header given only to `writeHead` is not among those of the response. */

@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http';
 export type Name = 'write' | 'end' | 'writeHead' | 'flushHeaders';
 export type Methods = Readonly<Record<Name, (...args: never[]) => unknown>>;
 
-/** Receives the calls made on a response. */
 export interface Gate {
   take(name: Name, args: unknown[]): unknown;
 }

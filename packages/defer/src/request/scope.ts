@@ -1,9 +1,8 @@
 import { AsyncLocalStorage, type AsyncResource } from 'node:async_hooks';
 import { asyncContext } from '../job/async-context.ts';
 import { DeferError } from '../errors.ts';
-import type { When } from '../job/level.ts';
+import type { When, JobDefinition } from '../job/job.ts';
 import type { DeferCallOptions, AfterOptions } from '../job/call-options.ts';
-import type { JobDefinition } from '../job/job.ts';
 import type { RunDelivery } from '../sink.ts';
 import type {
   AcknowledgementListener,
@@ -11,8 +10,7 @@ import type {
   PendingJob,
   PendingOutcome,
 } from '../sink-queue/pending-job.ts';
-import type { Linked } from './open-scopes.ts';
-import type { SharedAbort, Unattributed } from './unattributed.ts';
+import type { Linked, SharedAbort, Unattributed } from './open-scopes.ts';
 
 /** Facts of a request that its jobs carry. */
 export type RequestFacts = {
@@ -23,7 +21,6 @@ export type RequestFacts = {
 
 /** Receives the events of a request and of its jobs. */
 export interface ScopeIntake {
-  /** Jobs whose request is unknown. */
   readonly unattributed: Unattributed;
   /** The request is open; `closed` is called when it has ended, or has its response and no jobs. */
   opened(scope: Scope): void;

@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import type { Clock } from '../clock.ts';
-import type { Level } from '../job/level.ts';
+import type { Level } from '../job/job.ts';
 import type { Journal } from '../journal/journal.ts';
 import type { JournalRoot } from '../journal/journal-root.ts';
 import type { DeferLogger } from '../logger.ts';
-import { oneOf, optionError, refuseUnknown } from '../validate.ts';
+import { optionError } from '../errors.ts';
+import { oneOf, refuseUnknown } from '../validate.ts';
 import { Claims } from './claims.ts';
 import { parseKey, RunningSchedule, type Schedule, type ScheduleHost } from './schedule.ts';
 import { cronTimes, everyTimes, type Times } from './times.ts';
@@ -35,16 +36,6 @@ export interface ScheduleOptions {
   sink?: string;
 }
 
-const optionNames = {
-  cron: true,
-  timeZone: true,
-  everyMs: true,
-  name: true,
-  missed: true,
-  level: true,
-  sink: true,
-} satisfies Record<keyof ScheduleOptions, true>;
-
 export interface SchedulesHost {
   readonly clock: Clock;
   readonly logger: DeferLogger;
@@ -54,7 +45,6 @@ export interface SchedulesHost {
   readonly lookEveryMs: number;
 }
 
-/** The schedules of this process. */
 export class Schedules {
   readonly #host: SchedulesHost;
   readonly #claims: Claims | undefined;
@@ -117,7 +107,15 @@ export class Schedules {
 
 /* @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 function timesOf(options: ScheduleOptions): Times {
-  refuseUnknown('schedule', options ?? null, optionNames);
+  refuseUnknown<keyof ScheduleOptions>('schedule', options ?? null, {
+    cron: true,
+    timeZone: true,
+    everyMs: true,
+    name: true,
+    missed: true,
+    level: true,
+    sink: true,
+  });
   const { cron, everyMs, timeZone } = options;
   if ((cron === undefined) === (everyMs === undefined)) {
     throw optionError('A schedule has either the option cron or the option everyMs.');

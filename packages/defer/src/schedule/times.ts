@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { Cron } from 'croner';
 import { messageOf } from '../thrown.ts';
-import { optionError } from '../validate.ts';
+import { optionError } from '../errors.ts';
 
 /** The moments of a schedule, by the wall clock. */
 export interface Times {

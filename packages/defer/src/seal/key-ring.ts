@@ -1,8 +1,8 @@
 import type { KeyObject } from 'node:crypto';
-import { isPromise } from '../is-promise.ts';
+import { sealError } from '../errors.ts';
+import { isPromise } from '../validate.ts';
 import { messageOf } from '../thrown.ts';
 import {
-  sealError,
   toKeyObject,
   toKnownKey,
   type KnownKey,
@@ -44,20 +44,10 @@ export class KeyRing {
    * @throws {DeferError} ERR_REDLINE_DEFER_SEAL
    */
   renew(): void | Promise<void> {
-    const failed = (cause: unknown) =>
-      sealError(`journal.seal.currentKey failed: ${messageOf(cause)}.`, cause);
-    let given: SealKey | Promise<SealKey>;
-    try {
-      given = this.#options.currentKey();
-    } catch (cause) {
-      throw failed(cause);
-    }
-    if (!isPromise(given)) return this.#use(given);
-    return Promise.resolve(given).then(
+    return whenGiven(
+      () => this.#options.currentKey(),
       (key) => this.#use(key),
-      (cause) => {
-        throw failed(cause);
-      },
+      (reason) => `journal.seal.currentKey failed: ${reason}.`,
     );
   }
 
@@ -68,23 +58,11 @@ export class KeyRing {
    */
   load(id: string, what: string): void | Promise<void> {
     if (this.#keys.has(id)) return;
-    const failed = (cause: unknown) =>
-      sealError(
-        `${what} is sealed with the key "${id}", and journal.seal.keyOf failed: ${messageOf(cause)}. Nothing in it was changed.`,
-        cause,
-      );
-    let given: SealKeyBytes | undefined | Promise<SealKeyBytes | undefined>;
-    try {
-      given = this.#options.keyOf(id);
-    } catch (cause) {
-      throw failed(cause);
-    }
-    if (!isPromise(given)) return this.#keep(id, given, what);
-    return Promise.resolve(given).then(
+    return whenGiven(
+      () => this.#options.keyOf(id),
       (key) => this.#keep(id, key, what),
-      (cause) => {
-        throw failed(cause);
-      },
+      (reason) =>
+        `${what} is sealed with the key "${id}", and journal.seal.keyOf failed: ${reason}. Nothing in it was changed.`,
     );
   }
 
@@ -112,4 +90,23 @@ export class KeyRing {
     }
     this.#keys.set(id, key);
   }
+}
+
+/* Calls `use` with the result of the app's callback, in the same turn unless that is a promise. */
+function whenGiven<Given>(
+  callback: () => Given | Promise<Given>,
+  use: (given: Given) => void,
+  sentence: (reason: string) => string,
+): void | Promise<void> {
+  const fail = (cause: unknown): never => {
+    throw sealError(sentence(messageOf(cause)), cause);
+  };
+  let given: Given | Promise<Given>;
+  try {
+    given = callback();
+  } catch (cause) {
+    return fail(cause);
+  }
+  if (!isPromise(given)) return use(given);
+  return Promise.resolve<unknown>(given).then(use as (given: unknown) => void, fail);
 }

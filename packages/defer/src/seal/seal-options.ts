@@ -1,6 +1,6 @@
 import { createSecretKey, KeyObject } from 'node:crypto';
-import { DeferError } from '../errors.ts';
-import { optionError, positive, refuseUnknown } from '../validate.ts';
+import { optionError, sealError } from '../errors.ts';
+import { positive, refuseUnknown } from '../validate.ts';
 
 /** A key of 32 bytes, or a secret `KeyObject` of that size. */
 export type SealKeyBytes = Uint8Array | KeyObject;
@@ -30,7 +30,6 @@ export interface SealOptions {
   renewEveryMs?: number;
 }
 
-/** A validated key. */
 export interface KnownKey {
   readonly id: string;
   readonly key: KeyObject;
@@ -39,16 +38,14 @@ export interface KnownKey {
 const keyBytes = 32;
 const maxIdLength = 1_024;
 
-const sealNames = {
-  currentKey: true,
-  keyOf: true,
-  renewEveryMs: true,
-} as const satisfies Record<keyof SealOptions, true>;
-
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function resolveSeal(options: SealOptions | undefined): Required<SealOptions> | undefined {
   if (options === undefined) return undefined;
-  refuseUnknown('journal.seal', options ?? null, sealNames);
+  refuseUnknown<keyof SealOptions>('journal.seal', options ?? null, {
+    currentKey: true,
+    keyOf: true,
+    renewEveryMs: true,
+  });
   for (const name of ['currentKey', 'keyOf'] as const) {
     if (typeof options[name] === 'function') continue;
     throw optionError(
@@ -87,8 +84,4 @@ export function toKeyObject(id: string, given: unknown): KeyObject {
     );
   }
   return isSecret ? given : createSecretKey(given as Uint8Array);
-}
-
-export function sealError(sentence: string, cause?: unknown): DeferError {
-  return new DeferError('ERR_REDLINE_DEFER_SEAL', sentence, cause === undefined ? {} : { cause });
 }

@@ -79,7 +79,6 @@ export class Admission {
     return 'later';
   }
 
-  /** Called if a delayed job could not be written. */
   takeBack(job: PendingJob): void {
     job.isSpilled = false;
     if (job.onDuplicate !== undefined) this.#parts.host.keyed.loaded(job);

@@ -115,7 +115,6 @@ export class Backlogs {
   readonly #sink: string;
   readonly #replayed: (jobs: number) => void;
   readonly #backlogs: Backlog[] = [];
-  /** Current lifetime of the sink's server, if it reports one. */
   #generation: string | undefined;
   #seenAtMs = 0;
 
@@ -124,14 +123,12 @@ export class Backlogs {
     this.#replayed = replayed;
   }
 
-  /** Jobs that wait in all of them. */
   get waiting(): number {
     let waiting = 0;
     for (const backlog of this.#backlogs) waiting += backlog.waiting;
     return waiting;
   }
 
-  /** Jobs in segments that are currently unreadable. */
   get stuck(): number {
     let stuck = 0;
     for (const backlog of this.#backlogs) stuck += backlog.stuck;
@@ -213,7 +210,6 @@ export class Backlogs {
 
 const maxReadAtOnce = 1_000;
 
-/** Receives the jobs that were read. */
 interface Receiver {
   /** `isReplayed`: some of them may have been at the sink before. */
   read(chunk: BacklogChunk, isReplayed: boolean, backlog: Backlog): void;

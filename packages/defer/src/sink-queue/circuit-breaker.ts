@@ -25,12 +25,10 @@ export class CircuitBreaker {
     return this.#isAvailable;
   }
 
-  /** True if the last send failed. */
   get isFailing(): boolean {
     return this.#failures > 0;
   }
 
-  /** Error of the last failed send. */
   get lastError(): unknown {
     return this.#lastError;
   }

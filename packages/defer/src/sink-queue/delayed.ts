@@ -5,7 +5,7 @@ import type { PendingJob } from './pending-job.ts';
 import type { ReadBackJob } from '../journal/read-back.ts';
 import { readPlaces } from '../journal/read-places.ts';
 import { Alarm } from './wake-up.ts';
-import { DueHeap } from './due-heap.ts';
+import { DueHeap } from './deque-and-heap.ts';
 import type { ResolvedQueue } from './queue-options.ts';
 import type { MemoryBudget } from './memory-budget.ts';
 
@@ -143,14 +143,12 @@ const readAgainMs = 1_000;
 const lookAgainMs = 10;
 const minObsolete = 64;
 
-/** Receives the jobs whose time has come. */
 interface Receiver {
   read(jobs: readonly ReadBackJob[]): void;
   /** Reports how many cannot be read back. */
   lost(jobs: number, cause: unknown): void;
   /** Reports that some are currently unreadable; they are retried. */
   trouble(error: DeferError): void;
-  /** Called when something is due. */
   ring(): void;
 }
 
@@ -255,7 +253,6 @@ export class Delayed {
     if (!this.#isDueOnDisk(now)) this.#setAlarm();
   }
 
-  /** Called when the journal is finished. */
   detach(journal: Journal): void {
     this.#onDisk.detach(journal);
   }

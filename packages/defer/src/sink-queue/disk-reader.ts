@@ -4,7 +4,7 @@ import { readPlaces } from '../journal/read-places.ts';
 import { jobStates } from '../journal/segment.ts';
 import { DeferError } from '../errors.ts';
 import { PendingJob } from './pending-job.ts';
-import { DueHeap } from './due-heap.ts';
+import { DueHeap } from './deque-and-heap.ts';
 import type { Alarm } from './wake-up.ts';
 import { type BacklogChunk, BacklogReader } from './backlogs.ts';
 import { Delayed } from './delayed.ts';
@@ -136,7 +136,6 @@ export interface DiskReaderParts extends SinkQueueCore {
   isIdle(): boolean;
   /** Makes the queue process the jobs that were read. */
   schedule(): void;
-  /** Reports that the job is lost. */
   lost(job: PendingJob): void;
 }
 
@@ -174,7 +173,6 @@ export class DiskReader {
     return nextMs === Infinity ? undefined : nextMs;
   }
 
-  /** Reads the jobs that are due. */
   takeDue(now: number): void {
     const { backlogs, gathering, host } = this.#parts;
     if (this.#readAgainAtMs !== undefined && now >= this.#readAgainAtMs) {
@@ -189,7 +187,6 @@ export class DiskReader {
     this.delayed.readDue(now);
   }
 
-  /** Reads as many as there is room for. */
   readMore(): void {
     this.#reader.readMore();
   }

@@ -29,7 +29,6 @@ export class FailureBlame {
     this.#batchJobs = batchJobs;
   }
 
-  /** Maximum number of jobs in the next batch. */
   get maxBatchJobs(): number {
     return this.#maxBatchJobs;
   }

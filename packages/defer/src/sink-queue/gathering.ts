@@ -1,7 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { PendingJob } from './pending-job.ts';
-import { Deque } from './deque.ts';
-import { DueHeap } from './due-heap.ts';
+import { Deque, DueHeap } from './deque-and-heap.ts';
 import type { ResolvedQueue } from './queue-options.ts';
 
 /** Handles jobs that wait for another with their key. */
@@ -42,12 +41,10 @@ export class Gathering {
     return this.#queue.length === 0;
   }
 
-  /** Jobs that wait for their next attempt. */
   get retrying(): number {
     return this.#retrying.length;
   }
 
-  /** Jobs that wait for another with their key. */
   get waitingForKeys(): number {
     return this.#keys.waiting;
   }
@@ -71,7 +68,6 @@ export class Gathering {
     return oldest;
   }
 
-  /** All waiting jobs. */
   *[Symbol.iterator](): Generator<PendingJob> {
     yield* this.#queue;
     yield* this.#keys;
@@ -96,7 +92,6 @@ export class Gathering {
     for (let at = jobs.length - 1; at >= 0; at--) this.#unshift(jobs[at]!);
   }
 
-  /** Puts jobs after all others. */
   putLast(jobs: readonly PendingJob[]): void {
     for (const job of jobs) {
       this.#queue.push(job);
@@ -249,7 +244,6 @@ export class KeyOrder<T extends { readonly key: string | undefined; holdsKey: bo
   readonly #queues = new Map<string, T[]>();
   #waiting = 0;
 
-  /** Jobs that wait for another with their key. */
   get waiting(): number {
     return this.#waiting;
   }

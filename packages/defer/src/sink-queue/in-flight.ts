@@ -1,12 +1,12 @@
 import { inspect } from 'node:util';
 import type { Clock } from '../clock.ts';
 import { DeferError } from '../errors.ts';
-import { OwnWork } from '../job/own-work.ts';
+import { OwnWork } from '../job/async-context.ts';
 import type { PendingJob } from './pending-job.ts';
 import { isResult, type DeliveryResult, type SinkHost } from '../sink.ts';
 import type { ResolvedQueue } from './queue-options.ts';
 import { CircuitBreaker } from './circuit-breaker.ts';
-import type { SinkQueueHost } from './sink-queue-host.ts';
+import type { SinkQueueHost } from './sink-queue-core.ts';
 
 /** Outcome of a batch: a result for each job, the same for all, or a sink that is unavailable. */
 export type BatchOutcome =
@@ -65,7 +65,6 @@ export class InFlightBatches {
     this.breaker = new CircuitBreaker(options.breakerFailures, options.breaker, host.random);
   }
 
-  /** Number of batches. */
   get size(): number {
     return this.#batches.size;
   }

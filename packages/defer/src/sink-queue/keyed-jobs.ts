@@ -1,6 +1,7 @@
+import type { KeyedRecord } from '../journal/job-record.ts';
 import type { JobPlace, Journal } from '../journal/journal.ts';
 import { jobStates } from '../journal/segment.ts';
-import { levels, type Level, type OnDuplicate } from '../job/level.ts';
+import { levels, type Level, type OnDuplicate } from '../job/job.ts';
 import type { AcknowledgementListener, PendingJob } from './pending-job.ts';
 
 /** The part of a queue that knows the state of its jobs. */
@@ -201,28 +202,18 @@ export class KeyedJobs {
   }
 }
 
-function entryOf(job: {
-  readonly id: string;
-  readonly sink: string;
-  readonly job: string;
-  readonly level?: Level;
-  readonly runAtMs?: number | undefined;
-  readonly deferredAtMs: number;
-  readonly onDuplicate?: OnDuplicate | undefined;
-}): Entry {
-  return {
-    id: job.id,
-    sink: job.sink,
-    job: job.job,
-    level: job.level ?? 'process',
-    runAtMs: job.runAtMs,
-    deferredAtMs: job.deferredAtMs,
-    onDuplicate: job.onDuplicate ?? 'keep',
-    pending: undefined,
-    place: undefined,
-    isDelayed: false,
-    before: undefined,
-  };
+function entryOf(job: KeyedRecord['record'] & { readonly level?: Level }): Entry {
+  const {
+    id,
+    sink,
+    job: name,
+    level = 'process',
+    runAtMs,
+    deferredAtMs,
+    onDuplicate = 'keep',
+  } = job;
+  const where = { pending: undefined, place: undefined, isDelayed: false, before: undefined };
+  return { id, sink, job: name, level, runAtMs, deferredAtMs, onDuplicate, ...where };
 }
 
 function nameOf({ sink, job, key }: Identified): string {

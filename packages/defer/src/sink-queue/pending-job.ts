@@ -3,7 +3,7 @@ import type { JobRecord } from '../journal/job-record.ts';
 import type { DeferContext, Delivery, RunDelivery } from '../sink.ts';
 import type { Restore } from '../job/async-context.ts';
 import type { JobCounts } from '../job/job-counts.ts';
-import type { Level, OnDuplicate, When } from '../job/level.ts';
+import type { Level, OnDuplicate, When } from '../job/job.ts';
 
 /** The result of `defer()`. */
 export interface Deferred {
@@ -25,7 +25,6 @@ export interface AcknowledgementListener {
 
 /** Settles once: its level is reached, or is not. */
 export interface PendingOutcome {
-  /** Notifies `listener` once. */
   whenSettled(listener: AcknowledgementListener): void;
 }
 

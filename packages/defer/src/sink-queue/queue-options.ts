@@ -1,5 +1,5 @@
-import { DeferError } from '../errors.ts';
-import { overflows, type Overflow } from '../job/level.ts';
+import { optionError } from '../errors.ts';
+import { overflows, type Overflow } from '../job/job.ts';
 import type { Sink } from '../sink.ts';
 import { oneOf, refuseUnknown, positive, positiveInteger, wholeNumber } from '../validate.ts';
 import type { Backoff } from './circuit-breaker.ts';
@@ -88,20 +88,6 @@ export interface ResolvedQueue {
   readonly maxJobBytes: number;
 }
 
-const optionNames = {
-  sink: true,
-  batch: true,
-  inFlight: true,
-  ordered: true,
-  retry: true,
-  breaker: true,
-  rate: true,
-  sendTimeoutMs: true,
-  overflow: true,
-  maxPending: true,
-  maxPendingBytes: true,
-} as const satisfies Record<keyof SinkQueueOptions, true>;
-
 /** @throws {DeferError} ERR_REDLINE_DEFER_OPTION */
 export function resolveQueue(
   name: string,
@@ -152,23 +138,31 @@ export function resolveQueue(
 
 function requireSink(at: string, sink: Sink | undefined): void {
   if (typeof sink?.send === 'function') return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
+  throw optionError(
     `The option ${at} must be a sink, or an object with one as its sink; it has no send().`,
   );
 }
 
 function requireOneInFlight(at: string, { ordered, inFlight = 1 }: SinkQueueOptions): void {
   if (ordered !== true || inFlight === 1) return;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `The option ${at}.inFlight must be 1 where ordered is true; got ${inFlight}.`,
-  );
+  throw optionError(`The option ${at}.inFlight must be 1 where ordered is true; got ${inFlight}.`);
 }
 
 function refuseUnknownIn(at: string, options: SinkQueueOptions): void {
   const { batch, retry, breaker, rate } = options;
-  refuseUnknown(at, options, optionNames);
+  refuseUnknown<keyof SinkQueueOptions>(at, options, {
+    sink: true,
+    batch: true,
+    inFlight: true,
+    ordered: true,
+    retry: true,
+    breaker: true,
+    rate: true,
+    sendTimeoutMs: true,
+    overflow: true,
+    maxPending: true,
+    maxPendingBytes: true,
+  });
   refuseUnknown(`${at}.batch`, batch, { jobs: true, bytes: true, waitMs: true });
   refuseUnknown(`${at}.retry`, retry, { attempts: true, minMs: true, maxMs: true, factor: true });
   refuseUnknown(`${at}.breaker`, breaker, { failures: true, minMs: true, maxMs: true });
@@ -178,8 +172,5 @@ function refuseUnknownIn(at: string, options: SinkQueueOptions): void {
 function resolveOverflow(at: string, given: unknown, hasJournal: boolean): Overflow {
   const overflow = oneOf(`${at}.overflow`, given ?? (hasJournal ? 'spill' : 'reject'), overflows);
   if (overflow !== 'spill' || hasJournal) return overflow;
-  throw new DeferError(
-    'ERR_REDLINE_DEFER_OPTION',
-    `The option ${at}.overflow is 'spill', which needs the option journal.`,
-  );
+  throw optionError(`The option ${at}.overflow is 'spill', which needs the option journal.`);
 }

@@ -1,15 +1,9 @@
 import type { PendingJob } from './pending-job.ts';
 import { retry as retryLater, type DeliveryResult } from '../sink.ts';
 import { backoffMs, type CircuitBreaker } from './circuit-breaker.ts';
-import type { Backlogs } from './backlogs.ts';
 import type { FailureBlame } from './failure-blame.ts';
-import type { Gathering } from './gathering.ts';
-import type { SinkQueueHost } from './sink-queue-host.ts';
 import type { SinkQueueCore } from './sink-queue-core.ts';
-import type { ResolvedQueue } from './queue-options.ts';
-import type { QueueCounts } from './queue-counts.ts';
 import type { Parking } from './disk-reader.ts';
-import type { MemoryBudget } from './memory-budget.ts';
 import type { BatchOutcome } from './in-flight.ts';
 
 /** Maximum number of jobs that wait for others with their keys and are only on disk: about 40 MB. */
@@ -26,31 +20,13 @@ export interface ResultsParts extends SinkQueueCore {
 
 /** Applies the outcomes of batches: the sink is available or not, and each job is delivered, retried, or a dead letter. */
 export class Results {
-  readonly #options: ResolvedQueue;
-  readonly #host: SinkQueueHost;
-  readonly #stats: QueueCounts;
-  readonly #gathering: Gathering;
-  readonly #budget: MemoryBudget;
-  readonly #backlogs: Backlogs;
-  readonly #parking: Parking;
-  readonly #failureBlame: FailureBlame;
-  readonly #breaker: CircuitBreaker;
-  readonly #buried: () => void;
+  readonly #parts: ResultsParts;
   /** Jobs in memory that wait for another with their key. */
   readonly #waitingForKey = new Set<PendingJob>();
   #burying = 0;
 
   constructor(parts: ResultsParts) {
-    this.#options = parts.options;
-    this.#host = parts.host;
-    this.#stats = parts.stats;
-    this.#gathering = parts.gathering;
-    this.#budget = parts.budget;
-    this.#backlogs = parts.backlogs;
-    this.#parking = parts.parking;
-    this.#failureBlame = parts.failureBlame;
-    this.#breaker = parts.breaker;
-    this.#buried = parts.buried;
+    this.#parts = parts;
   }
 
   /** Jobs being written as dead letters. */
@@ -58,16 +34,15 @@ export class Results {
     return this.#burying;
   }
 
-  /** Applies the outcome of a batch that has been sent. */
   ended(batch: readonly PendingJob[], outcome: BatchOutcome): void {
     if (outcome.failure !== undefined) return this.#failed(batch, outcome.failure.error);
-    const { logger, clock } = this.#host;
-    this.#backlogs.seeAlive(clock.now());
-    this.#failureBlame.succeeded();
-    const outageMs = this.#breaker.succeeded(clock.now());
+    const { logger, clock } = this.#parts.host;
+    this.#parts.backlogs.seeAlive(clock.now());
+    this.#parts.failureBlame.succeeded();
+    const outageMs = this.#parts.breaker.succeeded(clock.now());
     if (outageMs !== undefined) {
       logger.log(
-        `defer, sink ${this.#options.name}: available again after ${Math.round(outageMs)} ms.`,
+        `defer, sink ${this.#parts.options.name}: available again after ${Math.round(outageMs)} ms.`,
       );
     }
     this.#applyResults(batch, outcome.results);
@@ -75,16 +50,17 @@ export class Results {
 
   #failed(batch: readonly PendingJob[], error: unknown): void {
     // If order counts, only the first batch can probe the sink.
-    const blame = this.#options.ordered === true ? 'sink' : this.#failureBlame.failed(batch);
+    const blame =
+      this.#parts.options.ordered === true ? 'sink' : this.#parts.failureBlame.failed(batch);
     if (blame === 'job') {
       this.#applyResults(batch, [retryLater(error)]);
-      this.#breaker.ended();
+      this.#parts.breaker.ended();
       return;
     }
     this.#putBack(batch, blame === 'sink' ? 'first' : 'last');
-    if (this.#breaker.failed(this.#host.clock.now(), error)) {
-      this.#host.logger.warn(
-        `defer, sink ${this.#options.name}: unavailable; its jobs wait, and it is retried periodically.`,
+    if (this.#parts.breaker.failed(this.#parts.host.clock.now(), error)) {
+      this.#parts.host.logger.warn(
+        `defer, sink ${this.#parts.options.name}: unavailable; its jobs wait, and it is retried periodically.`,
         error,
       );
     }
@@ -95,8 +71,8 @@ export class Results {
     batch: readonly PendingJob[],
     results: readonly DeliveryResult[] | undefined,
   ): void {
-    const { clock, random } = this.#host;
-    const { ordered, attempts, retry, sink } = this.#options;
+    const { clock, random } = this.#parts.host;
+    const { ordered, attempts, retry, sink } = this.#parts.options;
     const wallMs = clock.wall();
     const now = clock.now();
     const again: PendingJob[] = [];
@@ -112,7 +88,7 @@ export class Results {
         again.push(job);
       } else if (job.attempt >= attempts || !this.#hasRoomFor(job)) this.die(job, result.error);
       else {
-        this.#stats.retried++;
+        this.#parts.stats.retried++;
         job.counts!.retried++;
         job.counts!.failed(result.error, wallMs);
         const waitMs = backoffMs(retry, job.attempt, random);
@@ -125,25 +101,25 @@ export class Results {
     }
     const inMemory: PendingJob[] = [];
     for (const job of again) if (!this.#park(job, inMemory.length)) inMemory.push(job);
-    if (inMemory.length > 0) this.#gathering.retry(inMemory);
+    if (inMemory.length > 0) this.#parts.gathering.retry(inMemory);
   }
 
   /* The sink is unavailable: its jobs are sent again in order, before or after all others. */
   #putBack(batch: readonly PendingJob[], where: 'first' | 'last'): void {
-    this.#stats.failures++;
-    this.#stats.resent += batch.length;
+    this.#parts.stats.failures++;
+    this.#parts.stats.resent += batch.length;
     for (const job of batch) job.redelivered = true;
-    if (where === 'first') this.#gathering.putFirst(batch);
-    else this.#gathering.putLast(batch);
+    if (where === 'first') this.#parts.gathering.putFirst(batch);
+    else this.#parts.gathering.putLast(batch);
   }
 
   #delivered(job: PendingJob, wallMs: number): void {
-    this.#stats.sent++;
+    this.#parts.stats.sent++;
     job.counts!.sent++;
-    this.#stats.addLag(wallMs - job.waitsSinceMs);
+    this.#parts.stats.addLag(wallMs - job.waitsSinceMs);
     this.#finish(job);
     // The job can be sent again only if its sink would report a restart.
-    this.#host.intake.delivered(job, this.#backlogs.hasGeneration);
+    this.#parts.host.intake.delivered(job, this.#parts.backlogs.hasGeneration);
   }
 
   /*
@@ -151,31 +127,29 @@ export class Results {
    * attempt. The others wait on disk; without a journal, half may wait in memory.
    */
   #park(job: PendingJob, more: number): boolean {
-    const { ordered, maxPending } = this.#options;
-    if (ordered === true || this.#gathering.retrying + more < maxPending / 4) return false;
+    const { ordered, maxPending } = this.#parts.options;
+    if (ordered === true || this.#parts.gathering.retrying + more < maxPending / 4) return false;
     if (!this.#putOnDisk(job)) return false;
-    this.#parking.park(job);
+    this.#parts.parking.park(job);
     return true;
   }
 
-  /** Called when the job begins to wait for another with its key. */
   waitsForKey(job: PendingJob): void {
     this.#waitingForKey.add(job);
   }
 
-  /** Called when its turn has come. Returns true if it is read back first. */
   keyReleased(job: PendingJob): boolean {
     this.#waitingForKey.delete(job);
-    return this.#parking.keyReleased(job);
+    return this.#parts.parking.keyReleased(job);
   }
 
   /** Moves waiting jobs to disk: a key may fail for long, and the jobs that wait for it must not take the room of others. */
   parkWaitingForKeys(): void {
-    const { maxPending } = this.#options;
+    const { maxPending } = this.#parts.options;
     if (this.#waitingForKey.size === 0) return;
     for (const job of this.#waitingForKey) {
       // Even on disk, each takes a little memory.
-      if (this.#parking.waitingForKeys >= maxWaitingForKeys) return;
+      if (this.#parts.parking.waitingForKeys >= maxWaitingForKeys) return;
       if (this.#waitingForKey.size <= maxPending / 8) return;
       const { place } = job;
       if (!this.#putOnDisk(job)) {
@@ -184,7 +158,7 @@ export class Results {
         return;
       }
       this.#waitingForKey.delete(job);
-      this.#parking.parkForKey(job);
+      this.#parts.parking.parkForKey(job);
     }
   }
 
@@ -192,45 +166,44 @@ export class Results {
   #putOnDisk(job: PendingJob): boolean {
     const { place } = job;
     if (place !== undefined && place.offset >= place.segment.bytes) return false;
-    if (!this.#host.intake.shelve(job) || place === undefined) return false;
-    this.#budget.unload(job);
+    if (!this.#parts.host.intake.shelve(job) || place === undefined) return false;
+    this.#parts.budget.unload(job);
     job.counts!.spilled(1, job.deferredAtMs);
     return true;
   }
 
   #hasRoomFor(job: PendingJob): boolean {
-    const { ordered, maxPending } = this.#options;
-    if (ordered === true || this.#gathering.retrying < maxPending / 2) return true;
-    return this.#host.intake.shelve(job);
+    const { ordered, maxPending } = this.#parts.options;
+    if (ordered === true || this.#parts.gathering.retrying < maxPending / 2) return true;
+    return this.#parts.host.intake.shelve(job);
   }
 
-  /** Returns the batch without obsolete jobs. */
   dropObsolete(batch: readonly PendingJob[]): readonly PendingJob[] {
     if (!batch.some(({ isObsolete }) => isObsolete)) return batch;
     return batch.filter((job) => {
       if (!job.isObsolete) return true;
       this.#finish(job);
-      this.#host.intake.obsolete(job);
+      this.#parts.host.intake.obsolete(job);
       return false;
     });
   }
 
   /** Makes a job that can never succeed a dead letter. */
   die(job: PendingJob, error: unknown): void {
-    this.#stats.dead++;
+    this.#parts.stats.dead++;
     job.counts!.dead++;
-    job.counts!.failed(error, this.#host.clock.wall());
+    job.counts!.failed(error, this.#parts.host.clock.wall());
     this.#burying++;
     this.#finish(job);
-    void this.#host.intake.died(job, error).finally(() => {
+    void this.#parts.host.intake.died(job, error).finally(() => {
       this.#burying--;
-      this.#buried();
+      this.#parts.buried();
     });
   }
 
   /** Called when the job is no longer in memory. */
   #finish(job: PendingJob): void {
-    this.#budget.unload(job);
-    this.#gathering.release(job);
+    this.#parts.budget.unload(job);
+    this.#parts.gathering.release(job);
   }
 }

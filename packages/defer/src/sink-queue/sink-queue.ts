@@ -8,22 +8,22 @@ import { Alarm, Idleness } from './wake-up.ts';
 import { Backlogs } from './backlogs.ts';
 import type { Delayed } from './delayed.ts';
 import { FailureBlame, CrashSuspects } from './failure-blame.ts';
-import { Drops } from './drops.ts';
-import { QueueCounts, type DropReason, type JobStats } from './queue-counts.ts';
+import { QueueCounts, type DropReason, type JobStats, dropReasons } from './queue-counts.ts';
 import { DiskReader, Parking } from './disk-reader.ts';
 import { Gathering } from './gathering.ts';
 import type { KeyedQueue } from './keyed-jobs.ts';
 import type { ResolvedQueue } from './queue-options.ts';
-import type { SinkQueueHost } from './sink-queue-host.ts';
-import { SinkQueueView } from './sink-queue-view.ts';
+import type { SinkQueueHost } from './sink-queue-core.ts';
+import { SinkQueueView, type Waiting } from './sink-queue-view.ts';
 import { InFlightBatches, openSink } from './in-flight.ts';
 import { Results } from './results.ts';
-import type { Waiting } from './why-waiting.ts';
+import { LogThrottle } from '../logger.ts';
 
 /** The queue of one sink: gathers jobs, sends the batches, and reports their outcomes. */
 export class SinkQueue implements KeyedQueue {
   readonly options: ResolvedQueue;
   readonly stats: QueueCounts = new QueueCounts();
+  readonly budget: MemoryBudget;
   readonly #host: SinkQueueHost;
   readonly #gathering: Gathering;
   readonly #results: Results;
@@ -31,7 +31,6 @@ export class SinkQueue implements KeyedQueue {
   readonly #failureBlame: FailureBlame;
   readonly #backlogs: Backlogs;
   readonly #diskReader: DiskReader;
-  readonly #budget: MemoryBudget;
   readonly #alarm: Alarm;
   /*
    * Runs outside the context of the request that happened to wake the queue: a batch belongs to no request, and anything its
@@ -64,7 +63,7 @@ export class SinkQueue implements KeyedQueue {
       keyReleased: (next) => this.#suspects.keyReleased(next) || this.#results.keyReleased(next),
     });
     this.#drops = new Drops(options.name, host, this.stats);
-    this.#budget = new MemoryBudget(options.maxPending, options.maxPendingBytes);
+    this.budget = new MemoryBudget(options.maxPending, options.maxPendingBytes);
     this.#alarm = new Alarm(host.clock, () => this.#pump());
     this.#backlogs = new Backlogs(options.name, (jobs) => this.#replayed(jobs));
     this.#suspects = new CrashSuspects({
@@ -76,7 +75,7 @@ export class SinkQueue implements KeyedQueue {
       host,
       stats: this.stats,
       gathering: this.#gathering,
-      budget: this.#budget,
+      budget: this.budget,
       backlogs: this.#backlogs,
       parking: this.#parking,
       suspects: this.#suspects,
@@ -114,9 +113,8 @@ export class SinkQueue implements KeyedQueue {
     return { jobs: this.#delayed.length, nextRunAtMs: this.#delayed.nextRunAtMs };
   }
 
-  /** Jobs in memory. */
   get loaded(): number {
-    return this.#budget.loaded;
+    return this.budget.loaded;
   }
 
   get isBreakerOpen(): boolean {
@@ -128,7 +126,6 @@ export class SinkQueue implements KeyedQueue {
     return this.#view.waiting;
   }
 
-  /** Counts of its jobs by name. */
   get jobs(): JobStats[] {
     return this.#view.jobs;
   }
@@ -138,32 +135,12 @@ export class SinkQueue implements KeyedQueue {
     return this.#view.oldestAtMs;
   }
 
-  /** True if another job would exceed the limits in memory. */
-  get isFull(): boolean {
-    return this.#budget.isFull;
-  }
-
-  /** True if another job must follow those that are only on disk: in memory it would overtake them. */
   get isBehindSpilled(): boolean {
     return this.#admission.isBehindSpilled;
   }
 
-  /** Current lifetime of the sink's server, if it reports one, and the time it was last seen. */
   get life(): { readonly generation: string; readonly seenAtMs: number } | undefined {
     return this.#backlogs.life;
-  }
-
-  reserve(): void {
-    this.#budget.reserve();
-  }
-
-  unreserve(): void {
-    this.#budget.unreserve();
-  }
-
-  /** Number of jobs that wait for room. */
-  get blocked(): number {
-    return this.#budget.blocked;
   }
 
   /** Counts discarded jobs that were only on disk. */
@@ -172,12 +149,10 @@ export class SinkQueue implements KeyedQueue {
     this.#backlogs.of(journal)!.waiting -= jobs;
   }
 
-  /** True while it is being sent. */
   isInFlight(job: PendingJob): boolean {
     return this.#inFlight.has(job);
   }
 
-  /** Called when a job in memory is obsolete: it is dropped at its turn, or at once if that may take long. */
   giveUpInMemory(job: PendingJob): void {
     if (!job.isDelayed) return;
     this.#delayed.giveUpInMemory(job);
@@ -185,7 +160,6 @@ export class SinkQueue implements KeyedQueue {
     job.strip();
   }
 
-  /** Called when a job that is only on disk is no longer needed. */
   giveUp(place: JobPlace, job: string, isDelayed: boolean): void {
     const isWaiting = place.segment.stateOf(place.number) === jobStates.waiting;
     place.journal.done(place);
@@ -194,11 +168,6 @@ export class SinkQueue implements KeyedQueue {
     const backlog = this.#backlogs.of(place.journal);
     if (backlog !== undefined) backlog.waiting--;
     this.stats.byName.of(job).gaveUp();
-  }
-
-  /** Calls back when there is room again, first come, first served. */
-  whenRoom(callback: () => void): void {
-    this.#budget.whenFree(callback);
   }
 
   /**
@@ -224,7 +193,6 @@ export class SinkQueue implements KeyedQueue {
     else this.drop(job, 'exit');
   }
 
-  /** Called while jobs left by other processes are being searched for: where order counts, new jobs must not overtake them. */
   awaitOrphans(): void {
     this.#admission.awaitsOrphans = true;
   }
@@ -244,7 +212,6 @@ export class SinkQueue implements KeyedQueue {
     this.#schedule();
   }
 
-  /** Called when the journal is finished. */
   detach(journal: Journal): void {
     this.#backlogs.detach(journal);
     this.#delayed.detach(journal);
@@ -255,7 +222,6 @@ export class SinkQueue implements KeyedQueue {
     return this.#gathering.first;
   }
 
-  /** Puts it back on disk. Returns false if the journal no longer has it, or order counts. */
   spillOldest(): boolean {
     const isSpilled = this.#admission.spillOldest();
     if (isSpilled) this.#schedule();
@@ -265,7 +231,7 @@ export class SinkQueue implements KeyedQueue {
   /** Removes the oldest job that is not being sent. */
   takeOldest(): PendingJob | undefined {
     const job = this.#gathering.takeOldest();
-    if (job !== undefined) this.#budget.unload(job);
+    if (job !== undefined) this.budget.unload(job);
     return job;
   }
 
@@ -311,7 +277,7 @@ export class SinkQueue implements KeyedQueue {
   }
 
   #isEmpty(): boolean {
-    const loaded = this.#budget.loaded - this.#delayed.inMemory;
+    const loaded = this.budget.loaded - this.#delayed.inMemory;
     return (
       this.#results.burying === 0 && loaded + this.#parking.length + this.#backlogs.waiting === 0
     );
@@ -387,5 +353,31 @@ export class SinkQueue implements KeyedQueue {
       `defer, sink ${this.name}: its server restarted; ${jobs} jobs it had acknowledged are sent again.`,
     );
     this.#schedule();
+  }
+}
+
+/** Reports lost jobs of a queue: each is counted; of many at once, the log has the first and their number. */
+export class Drops {
+  readonly #name: string;
+  readonly #host: SinkQueueHost;
+  readonly #stats: QueueCounts;
+  readonly #throttle: LogThrottle;
+
+  constructor(name: string, host: SinkQueueHost, stats: QueueCounts) {
+    this.#name = name;
+    this.#host = host;
+    this.#stats = stats;
+    this.#throttle = new LogThrottle(host.clock, (count) => {
+      host.logger.warn(`defer, sink ${name}: ${count} more jobs were dropped.`);
+    });
+  }
+
+  report({ id, job }: { readonly id: string; readonly job: string }, reason: DropReason): void {
+    this.#stats.dropped[reason]++;
+    this.#throttle.log(() => {
+      this.#host.logger.warn(
+        `defer, sink ${this.#name}: the job ${id} (${job}) was dropped: ${dropReasons[reason]}.`,
+      );
+    });
   }
 }

@@ -1,6 +1,6 @@
 import type { JobStats, QueueCounts } from './queue-counts.ts';
 import type { SinkQueue } from './sink-queue.ts';
-import type { Waiting } from './why-waiting.ts';
+import type { Waiting } from './sink-queue-view.ts';
 
 /** Pending work of one sink, and its counts since the process started. */
 export interface SinkStats extends Pick<
@@ -50,4 +50,15 @@ export function sinkStatsOf(queue: SinkQueue): SinkStats {
     dropped: { ...dropped },
     jobs,
   };
+}
+
+export interface DeferStats {
+  readonly sinks: readonly SinkStats[];
+  readonly deadLetters: number;
+  /** Bytes of the journals of this process; undefined without one. */
+  readonly journalBytes: number | undefined;
+  /** Jobs whose request could not be determined while requests were open: see `request` of `defer()`. */
+  readonly unattributed: number;
+  /** Jobs that did not run because the outcome of their request was not their `when`. */
+  readonly withdrawn: number;
 }

@@ -1,12 +1,18 @@
 import type { JobsOptions, Queue } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { identityOf } from '../delivery/identity.ts';
+import { identityOf } from '../delivery/message.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import { DeferError } from '../errors.ts';
-import { laneScript, testedBullMQ } from '../redis/bullmq-lane.ts';
-import { PackedRecords } from '../redis/packed-records.ts';
+import { optionError } from '../errors.ts';
+import { laneScript, testedBullMQ, PackedRecords } from '../redis/scripts.ts';
 import { RedisLink } from '../redis/redis-link.ts';
-import { dead, type Delivery, type DeliveryResult, type Sink, type SinkHost } from '../sink.ts';
+import {
+  dead,
+  type BatchResults,
+  type Delivery,
+  type DeliveryResult,
+  type Sink,
+  type SinkHost,
+} from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface BullMQOptions {
@@ -46,10 +52,6 @@ interface Entry {
   opts: JobsOptions;
 }
 
-const optionNames = {
-  lane: true,
-} satisfies Record<keyof BullMQOptions, true>;
-
 /**
  * Jobs go to a BullMQ queue, for any stock worker. The job's name and key, `send-mail~order-7`, or its id if it has no
  * key, become BullMQ's `jobId`: while a job with that id is in the queue, a second is dropped. `options` of `defer()`
@@ -63,13 +65,10 @@ const optionNames = {
  * ```
  */
 export function bullmq(queue: Queue, options: BullMQOptions = {}): Sink {
-  refuseUnknown('bullmq', options, optionNames);
+  refuseUnknown<keyof BullMQOptions>('bullmq', options, { lane: true });
   const { lane = 'auto' } = options;
   if (lane !== 'auto' && lane !== 'bulk') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `lane is ${JSON.stringify(lane)}: it must be "auto" or "bulk".`,
-    );
+    throw optionError(`lane is ${JSON.stringify(lane)}: it must be "auto" or "bulk".`);
   }
   return new BullMQSink(queue, lane === 'auto');
 }
@@ -126,10 +125,7 @@ class BullMQSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const link = await untilAborted(this.#link!, signal);
     await link.ready(signal);
     if (!this.#hasLane) return this.#addBulk(batch, signal);
@@ -187,10 +183,7 @@ class BullMQSink implements Sink {
     return trace === undefined ? text : `,"tm":${JSON.stringify(trace)}${text}`;
   }
 
-  async #addBulk(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async #addBulk(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const entries = batch.map((delivery) => this.#entryOf(delivery));
     try {
       const jobs = await untilAborted(this.#queue.addBulk(entries), signal);

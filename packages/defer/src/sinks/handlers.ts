@@ -1,22 +1,27 @@
-import type { Handler } from '../handler.ts';
-import { systemClock } from '../clock.ts';
-import { HangingKinds, type Turn } from '../delivery/hanging-kinds.ts';
-import { MissingHandlers } from '../delivery/missing-handlers.ts';
-import { inOrder } from '../delivery/outcomes.ts';
-import { runHere } from '../delivery/run-here.ts';
-import { SharedTimeouts, type SharedTimeout } from '../delivery/shared-timeouts.ts';
-import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
-import { DeferError } from '../errors.ts';
 import {
   dead,
   isResult,
   retry,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
+  type Handler,
   type Sink,
   type SinkHost,
 } from '../sink.ts';
+import { systemClock } from '../clock.ts';
+import {
+  HangingKinds,
+  MissingHandlers,
+  runHere,
+  SharedTimeouts,
+  type SharedTimeout,
+  type Turn,
+} from '../delivery/run-here.ts';
+import { inOrder } from '../delivery/outcomes.ts';
+import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
+import { DeferError, optionError } from '../errors.ts';
 import { isFinal } from '../thrown.ts';
 import { refuseUnknown } from '../validate.ts';
 
@@ -58,10 +63,6 @@ export function batched(handler: BatchHandler): Handler {
   return handler as unknown as Handler;
 }
 
-const optionNames = {
-  concurrency: true,
-} satisfies Record<keyof HandlersOptions, true>;
-
 /**
  * Handles jobs with functions of this process, each in the context of the request that deferred it. No server is needed;
  * with a journal, jobs left by an exited process are handled by the next one.
@@ -78,13 +79,10 @@ export function handlers(
   table: Readonly<Record<string, Handler>>,
   options: HandlersOptions = {},
 ): Sink {
-  refuseUnknown('handlers', options, optionNames);
+  refuseUnknown<keyof HandlersOptions>('handlers', options, { concurrency: true });
   const { concurrency = 16 } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `concurrency is ${String(concurrency)}: it must be a whole number above 0.`,
-    );
+    throw optionError(`concurrency is ${String(concurrency)}: it must be a whole number above 0.`);
   }
   return new HandlersSink(table, concurrency);
 }
@@ -107,10 +105,7 @@ class HandlersSink implements Sink {
   constructor(table: Readonly<Record<string, Handler>>, concurrency: number) {
     for (const [job, handler] of Object.entries(table)) {
       if (typeof handler === 'function') continue;
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_OPTION',
-        `The handler of "${job}" is ${typeof handler}: it must be a function.`,
-      );
+      throw optionError(`The handler of "${job}" is ${typeof handler}: it must be a function.`);
     }
     this.#table = new Map(Object.entries(table));
     this.#concurrency = concurrency;
@@ -131,10 +126,7 @@ class HandlersSink implements Sink {
     return `no handler for "${job}", only for ${[...this.#table.keys()].join(', ') || 'none'}`;
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     signal.addEventListener('abort', () => this.#timeouts.abort(signal.reason), { once: true });
     if (this.#ordered) return inOrder(batch, (delivery) => this.#attempt(delivery, signal));
     const results: DeliveryResult[] = Array.from({ length: batch.length });

@@ -1,6 +1,6 @@
-import { isolate } from '../delivery/isolate.ts';
-import { DeferError } from '../errors.ts';
-import { retry, type Delivery, type DeliveryResult, type Sink } from '../sink.ts';
+import { isolate } from '../delivery/outcomes.ts';
+import { optionError } from '../errors.ts';
+import { retry, type Delivery, type Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface HttpOptions {
@@ -20,12 +20,6 @@ export interface HttpOptions {
 /** Statuses that concern the server, not the jobs sent. */
 const passing = new Set([401, 403, 404, 407, 408, 421, 425, 429]);
 
-const optionNames = {
-  url: true,
-  headers: true,
-  format: true,
-} satisfies Record<keyof HttpOptions, true>;
-
 /**
  * Batches are posted to an HTTP endpoint. A job is `{ id, job, key?, at, context?, data }`; `id` is the same if it has to
  * be sent again. Any 2xx accepts the whole batch. A 429 or 503 with `retry-after` is obeyed; any other 4xx blames a
@@ -37,21 +31,29 @@ const optionNames = {
  * ```
  */
 export function http(options: HttpOptions): Sink {
-  refuseUnknown('http', options, optionNames);
+  refuseUnknown<keyof HttpOptions>('http', options, { url: true, headers: true, format: true });
   const { format = 'json' } = options;
   if (!URL.canParse(String(options.url))) {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `url is "${String(options.url)}": it must be a URL.`,
-    );
+    throw optionError(`url is "${String(options.url)}": it must be a URL.`);
   }
   if (format !== 'json' && format !== 'ndjson') {
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`,
-    );
+    throw optionError(`format is ${JSON.stringify(format)}: it must be "json" or "ndjson".`);
   }
-  return new HttpSink(options);
+  return {
+    kind: 'http',
+    async send(batch, signal) {
+      try {
+        return await isolate(
+          batch,
+          (part) => post(part, signal, options),
+          (error) => error instanceof RefusedError,
+        );
+      } catch (error) {
+        if (error instanceof PauseError) return batch.map(() => retry(error, error.afterMs));
+        throw error;
+      }
+    },
+  };
 }
 
 class RefusedError extends Error {}
@@ -65,56 +67,34 @@ class PauseError extends Error {
   }
 }
 
-class HttpSink implements Sink {
-  readonly kind = 'http';
-  readonly #options: HttpOptions;
-
-  constructor(options: HttpOptions) {
-    this.#options = options;
+async function post(
+  part: readonly Delivery[],
+  signal: AbortSignal,
+  { url, headers = {}, format = 'json' }: HttpOptions,
+): Promise<void> {
+  const lines = part.map(toJson);
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': format === 'json' ? 'application/json' : 'application/x-ndjson',
+      ...(typeof headers === 'function' ? await headers() : headers),
+    },
+    body: format === 'json' ? `[${lines.join(',')}]` : `${lines.join('\n')}\n`,
+    redirect: 'manual',
+    signal,
+  });
+  // Read to the end, so that the connection can be reused.
+  const said = (await answer.text()).slice(0, 200);
+  if (answer.ok) return;
+  const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
+  const afterMs = waitAsked(answer.headers.get('retry-after'));
+  if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
+    throw new PauseError(message, afterMs);
   }
-
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
-    try {
-      return await isolate(
-        batch,
-        (part) => this.#post(part, signal),
-        (error) => error instanceof RefusedError,
-      );
-    } catch (error) {
-      if (error instanceof PauseError) return batch.map(() => retry(error, error.afterMs));
-      throw error;
-    }
+  if (answer.status >= 400 && answer.status < 500 && !passing.has(answer.status)) {
+    throw new RefusedError(message);
   }
-
-  async #post(part: readonly Delivery[], signal: AbortSignal): Promise<void> {
-    const { url, headers = {}, format = 'json' } = this.#options;
-    const lines = part.map(toJson);
-    const answer = await fetch(url, {
-      method: 'POST',
-      headers: {
-        'content-type': format === 'json' ? 'application/json' : 'application/x-ndjson',
-        ...(typeof headers === 'function' ? await headers() : headers),
-      },
-      body: format === 'json' ? `[${lines.join(',')}]` : `${lines.join('\n')}\n`,
-      redirect: 'manual',
-      signal,
-    });
-    // Read to the end, so that the connection can be reused.
-    const said = (await answer.text()).slice(0, 200);
-    if (answer.ok) return;
-    const message = `${String(url)} responded with ${answer.status} ${said}`.trim();
-    const afterMs = waitAsked(answer.headers.get('retry-after'));
-    if (afterMs !== undefined && (answer.status === 429 || answer.status === 503)) {
-      throw new PauseError(message, afterMs);
-    }
-    if (answer.status >= 400 && answer.status < 500 && !passing.has(answer.status)) {
-      throw new RefusedError(message);
-    }
-    throw new Error(message);
-  }
+  throw new Error(message);
 }
 
 /** Inserts the data unchanged: it is JSON already. */

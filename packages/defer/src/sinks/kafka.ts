@@ -4,11 +4,10 @@ import {
   stringSerializers,
   type ProducerOptions,
 } from '@platformatic/kafka';
-import { headersOf } from '../delivery/headers.ts';
-import { isolate } from '../delivery/isolate.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, choose, JobFault } from '../delivery/message.ts';
+import { isolate } from '../delivery/outcomes.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+import type { Delivery, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 type StringOptions = ProducerOptions<string, string, string, string>;
@@ -33,12 +32,6 @@ const faultsOfJob = [
   'INVALID_TOPIC_EXCEPTION',
 ];
 
-const optionNames = {
-  topic: true,
-  producer: true,
-  maxJobBytes: true,
-} satisfies Record<keyof KafkaOptions, true>;
-
 /**
  * Each job is one message of a Kafka topic, acknowledged by all in-sync replicas. Jobs with a key go to the key's
  * partition and stay in order there. Consumers dedupe by the header `defer-id`.
@@ -49,53 +42,43 @@ const optionNames = {
  * ```
  */
 export function kafka(options: KafkaOptions): Sink {
-  refuseUnknown('kafka', options, optionNames);
-  return new KafkaSink(options);
-}
-
-class KafkaSink implements Sink {
-  readonly kind = 'kafka';
-  readonly maxBytes = 900_000;
-  readonly maxJobBytes: number;
-  readonly #options: KafkaOptions;
-  #producer: Producer<string, string, string, string> | undefined;
-
-  constructor(options: KafkaOptions) {
-    this.#options = options;
-    this.maxJobBytes = options.maxJobBytes ?? 900_000;
-  }
-
-  open(): void {
-    this.#producer = new Producer({
-      acks: -1,
-      ...this.#options.producer,
-      serializers: stringSerializers,
-      // The core retries, and knows when.
-      retries: 0,
-    });
-  }
-
-  send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
-    const { topic } = this.#options;
-    const produce = (part: readonly Delivery[]): Promise<unknown> => {
-      const messages = part.map((delivery) => ({
-        topic: choose('topic', topic, delivery),
-        ...(delivery.key === undefined ? {} : { key: delivery.key }),
-        value: delivery.json,
-        headers: headersOf(delivery),
-        timestamp: BigInt(delivery.deferredAtMs),
-      }));
-      return untilAborted(this.#producer!.send({ messages }), signal);
-    };
-    return isolate(batch, produce, isFaultOfJob);
-  }
-
-  async close(): Promise<void> {
-    await this.#producer?.close(true);
-  }
+  refuseUnknown<keyof KafkaOptions>('kafka', options, {
+    topic: true,
+    producer: true,
+    maxJobBytes: true,
+  });
+  const { topic, maxJobBytes = 900_000 } = options;
+  let producer: Producer<string, string, string, string> | undefined;
+  return {
+    kind: 'kafka',
+    maxBytes: 900_000,
+    maxJobBytes,
+    open() {
+      producer = new Producer({
+        acks: -1,
+        ...options.producer,
+        serializers: stringSerializers,
+        // The core retries, and knows when.
+        retries: 0,
+      });
+    },
+    send(batch, signal) {
+      const produce = (part: readonly Delivery[]): Promise<unknown> => {
+        const messages = part.map((delivery) => ({
+          topic: choose('topic', topic, delivery),
+          ...(delivery.key === undefined ? {} : { key: delivery.key }),
+          value: delivery.json,
+          headers: headersOf(delivery),
+          timestamp: BigInt(delivery.deferredAtMs),
+        }));
+        return untilAborted(producer!.send({ messages }), signal);
+      };
+      return isolate(batch, produce, isFaultOfJob);
+    },
+    async close() {
+      await producer?.close(true);
+    },
+  };
 }
 
 function isFaultOfJob(error: unknown): boolean {

@@ -1,28 +1,26 @@
-import { DeferError } from '../errors.ts';
-import { MariadbStore } from '../mariadb/outbox-store.ts';
-import { affectedBy, type MariadbPool } from '../mariadb/pool.ts';
-import { outboxTable } from '../mariadb/tables.ts';
-import { executeIn, refused, type Execute } from '../mariadb/transaction-of.ts';
+import { levelError } from '../errors.ts';
+import {
+  affectedBy,
+  type MariadbPool,
+  executeIn,
+  refused,
+  type Execute,
+} from '../mariadb/connection.ts';
+import { MariadbStore, outboxTable } from '../mariadb/outbox-store.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
+import { quoteTable } from '../transactions/table.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../mariadb/tables.ts';
-export type { MariadbConnection, MariadbPool, PooledConnection } from '../mariadb/pool.ts';
+export { outboxTable } from '../mariadb/outbox-store.ts';
+export type { MariadbConnection, MariadbPool, PooledConnection } from '../mariadb/connection.ts';
 
 export interface MariadbOutboxOptions extends OutboxOptions {
   /** The pool of the relay, of `mysql2/promise`; you close it. */
   pool: MariadbPool;
 }
-
-const optionNames = {
-  ...outboxOptionNames,
-  pool: true,
-} satisfies Record<keyof MariadbOutboxOptions, true>;
 
 /**
  * Level `outbox` in MariaDB 10.6 or newer: the job is a row of the caller's own transaction. If it is rolled back, the job was
@@ -39,7 +37,10 @@ const optionNames = {
  * ```
  */
 export function mariadbOutbox(options: MariadbOutboxOptions): Outbox {
-  refuseUnknown('mariadbOutbox', options, optionNames);
+  refuseUnknown<keyof MariadbOutboxOptions>('mariadbOutbox', options, {
+    ...outboxOptionNames,
+    pool: true,
+  });
   return new MariadbOutbox(options);
 }
 
@@ -66,7 +67,7 @@ class MariadbOutbox implements Outbox {
   /** Resolves when the table exists, or after 2 s: the relay keeps trying. */
   async open(host: OutboxHost): Promise<void> {
     this.#relay.open(host);
-    await this.#store.createSoon().catch(() => {});
+    await this.#store.creator.createSoon().catch(() => {});
   }
 
   close(): Promise<void> {
@@ -75,7 +76,7 @@ class MariadbOutbox implements Outbox {
 
   async enqueue(transaction: unknown, job: OutboxJob): Promise<OutboxTransaction> {
     const execute = executeIn(transaction, job.job);
-    if (!this.#store.isCreated) await this.#haveTable(execute, job);
+    if (!this.#store.creator.isDone) await this.#haveTable(execute, job);
     // In the same turn as the call, if the table is known: a connection runs its statements in order.
     const written = await affectedBy(execute(this.#insert, valuesOf(job)));
     if (written !== 1) throw refused(job.job, 'a connection outside of a transaction');
@@ -91,22 +92,20 @@ class MariadbOutbox implements Outbox {
     const marked = execute('savepoint redline_defer', []);
     marked.catch(() => {});
     try {
-      await this.#store.createSoon();
+      await this.#store.creator.createSoon();
     } catch (error) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The outbox's table ${this.#table} could not be created: allow its pool more than one connection, or run outboxTable() beforehand.`,
-        { cause: error },
+        error,
       );
     }
     try {
       await marked;
       await execute('release savepoint redline_defer', []);
     } catch (error) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The transaction of "${job.job}" ended before its row was written, or was not open: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
-        { cause: error },
+        error,
       );
     }
   }

@@ -8,14 +8,13 @@ import {
   type MsgHdrs,
   type NatsConnection,
 } from '@nats-io/transport-node';
-import { headersOf } from '../delivery/headers.ts';
-import { identityOf } from '../delivery/identity.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, identityOf, choose, JobFault } from '../delivery/message.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted, type Abortable } from '../delivery/until-aborted.ts';
 import {
   dead,
   retry,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type Sink,
@@ -38,12 +37,6 @@ export interface NatsOptions {
 /** Error code of a stream: "message size exceeds maximum allowed". */
 const messageTooLarge = 10_054;
 
-const optionNames = {
-  connect: true,
-  subject: true,
-  maxJobBytes: true,
-} satisfies Record<keyof NatsOptions, true>;
-
 /**
  * Each job is one message of a JetStream stream, acknowledged by it. The id of the message is the job's name and key, or
  * its id if it has no key: within the stream's `duplicate_window` the server drops a second message with that id.
@@ -54,7 +47,11 @@ const optionNames = {
  * ```
  */
 export function nats(options: NatsOptions): Sink {
-  refuseUnknown('nats', options, optionNames);
+  refuseUnknown<keyof NatsOptions>('nats', options, {
+    connect: true,
+    subject: true,
+    maxJobBytes: true,
+  });
   return new NatsSink(options);
 }
 
@@ -79,10 +76,7 @@ class NatsSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     const client = await untilAborted(this.#obtainClient(), signal);
     if (this.#isDown) throw new Error('NATS is unavailable: reconnecting.');
     const inTime = abortable(signal);

@@ -1,20 +1,22 @@
 import { createHash } from 'node:crypto';
-import { DeferError } from '../errors.ts';
+import { type DeferError, levelError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
 import { Listener } from '../postgres/listener.ts';
-import { PostgresStore } from '../postgres/outbox-store.ts';
-import { outboxTable } from '../postgres/tables.ts';
-import type { PostgresClient, PostgresPool } from '../postgres/pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import { TableCreator } from '../postgres/table-creator.ts';
+import { outboxTable, PostgresStore } from '../postgres/outbox-store.ts';
+import {
+  haveTableFor,
+  tableCreator,
+  type PostgresClient,
+  type PostgresPool,
+} from '../postgres/pool.ts';
+import { quoteTable, type TableCreator } from '../transactions/table.ts';
 import { transactionOf, type OpenTransaction } from '../postgres/transaction-of.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../postgres/tables.ts';
+export { outboxTable } from '../postgres/outbox-store.ts';
 
 export interface PostgresOutboxOptions extends OutboxOptions {
   /** The pool of the relay. You own it. */
@@ -28,12 +30,6 @@ export interface PostgresOutboxOptions extends OutboxOptions {
    */
   listen?: boolean;
 }
-
-const optionNames = {
-  ...outboxOptionNames,
-  pool: true,
-  listen: true,
-} satisfies Record<keyof PostgresOutboxOptions, true>;
 
 /**
  * Level `outbox`: the job is a row of the caller's own transaction. If it is rolled back, the job was never deferred;
@@ -49,13 +45,16 @@ const optionNames = {
  * ```
  */
 export function postgresOutbox(options: PostgresOutboxOptions): Outbox {
-  refuseUnknown('postgresOutbox', options, optionNames);
+  refuseUnknown<keyof PostgresOutboxOptions>('postgresOutbox', options, {
+    ...outboxOptionNames,
+    pool: true,
+    listen: true,
+  });
   return new PostgresOutbox(options);
 }
 
 function tooLate(job: OutboxJob): DeferError {
-  return new DeferError(
-    'ERR_REDLINE_DEFER_LEVEL',
+  return levelError(
     `The transaction of "${job.job}" ended before its row was written: await defer(…).acknowledged() before the commit, or deferrer.ready() before the first job.`,
   );
 }
@@ -74,7 +73,7 @@ class PostgresOutbox implements Outbox {
     const { pool, table = 'defer_outbox', createTable = true, listen = true } = options;
     const relaying = relayOptions(options);
     this.#table = quoteTable(table);
-    this.#creator = new TableCreator(pool, createTable ? outboxTable(table) : undefined);
+    this.#creator = tableCreator(pool, createTable ? outboxTable(table) : undefined);
     this.#commits = new CommitWatch((ids) => endedOf(pool, ids));
     const store = new PostgresStore(pool, this.#table, this.#creator);
     if (!listen) {
@@ -156,7 +155,7 @@ class PostgresOutbox implements Outbox {
     }
     const results = queries.map((text) => client.query(text));
     for (const result of results) result.catch(() => {});
-    await this.#creator.haveFor(client, this.#table, 'outbox');
+    await haveTableFor(client, this.#creator, this.#table, 'outbox');
     const rows = (await Promise.all(results)).flatMap((result) => result.rows);
     return (rows[0] as { id: string }).id;
   }

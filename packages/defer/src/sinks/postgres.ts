@@ -1,10 +1,9 @@
-import { wellFormed } from '../delivery/identity.ts';
-import { isolate } from '../delivery/isolate.ts';
+import { wellFormed } from '../delivery/message.ts';
+import { isolate } from '../delivery/outcomes.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
-import type { PostgresPool } from '../postgres/pool.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import { TableCreator } from '../postgres/table-creator.ts';
-import type { Delivery, DeliveryResult, Sink } from '../sink.ts';
+import { tableCreator, type PostgresPool } from '../postgres/pool.ts';
+import { quoteTable } from '../transactions/table.ts';
+import type { Delivery, Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface PostgresOptions {
@@ -35,12 +34,6 @@ export function postgresTable(table = 'deferred_jobs'): string {
 )`;
 }
 
-const optionNames = {
-  pool: true,
-  table: true,
-  createTable: true,
-} satisfies Record<keyof PostgresOptions, true>;
-
 /**
  * Each job is one row, a batch one statement. `key` is the job's key, or its id if it has none: a second row with that
  * name and key is dropped, so that no job appears twice.
@@ -51,45 +44,35 @@ const optionNames = {
  * ```
  */
 export function postgres(options: PostgresOptions): Sink {
-  refuseUnknown('postgres', options, optionNames);
-  return new PostgresSink(options);
-}
-
-class PostgresSink implements Sink {
-  readonly kind = 'postgres';
-  readonly #pool: PostgresPool;
-  readonly #table: TableCreator;
-  readonly #insert: string;
-
-  constructor({ pool, table = 'deferred_jobs', createTable = true }: PostgresOptions) {
-    this.#pool = pool;
-    this.#table = new TableCreator(pool, createTable ? postgresTable(table) : undefined);
-    this.#insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
-      select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
-      from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
-        with ordinality as row(key, job, data, at, context, place)
-      order by place
-      on conflict (job, key) do nothing`;
-  }
-
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
-    // Separate from the first batch: no job is at fault if it fails.
-    await untilAborted(this.#table.create(), signal);
-    return isolate(batch, (part) => untilAborted(this.#write(part), signal), isFaultOfJob);
-  }
-
-  async #write(part: readonly Delivery[]): Promise<void> {
-    await this.#pool.query(this.#insert, [
+  refuseUnknown<keyof PostgresOptions>('postgres', options, {
+    pool: true,
+    table: true,
+    createTable: true,
+  });
+  const { pool, table = 'deferred_jobs', createTable = true } = options;
+  const creator = tableCreator(pool, createTable ? postgresTable(table) : undefined);
+  const insert = `insert into ${quoteTable(table)} (key, job, data, deferred_at, context)
+    select key, job, data::jsonb, to_timestamp(at / 1000), context::jsonb
+    from unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::text[])
+      with ordinality as row(key, job, data, at, context, place)
+    order by place
+    on conflict (job, key) do nothing`;
+  const write = (part: readonly Delivery[]): Promise<unknown> =>
+    pool.query(insert, [
       part.map(({ key, id }) => (key === undefined ? id : wellFormed(key))),
       part.map(({ job }) => job),
       part.map(({ json }) => json),
       part.map(({ deferredAtMs }) => deferredAtMs),
       part.map(({ context }) => (context === undefined ? null : JSON.stringify(context))),
     ]);
-  }
+  return {
+    kind: 'postgres',
+    async send(batch, signal) {
+      // Separate from the first batch: no job is at fault if it fails.
+      await untilAborted(creator.create(), signal);
+      return isolate(batch, (part) => untilAborted(write(part), signal), isFaultOfJob);
+    },
+  };
 }
 
 /** True for data that no column can hold, a constraint of the table, a limit: classes 22, 23 and 54. All else is the server. */

@@ -1,11 +1,11 @@
 import { connect, type ChannelModel, type ConfirmChannel } from 'amqplib';
-import { headersOf } from '../delivery/headers.ts';
-import { choose, JobFault } from '../delivery/job-fault.ts';
+import { headersOf, choose, JobFault } from '../delivery/message.ts';
 import { inOrder, resultsOf } from '../delivery/outcomes.ts';
 import { abortable, untilAborted } from '../delivery/until-aborted.ts';
 import {
   dead,
   retry,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type Sink,
@@ -35,14 +35,6 @@ export interface RabbitMQOptions {
 const preconditionFailed = 406;
 const connectTimeoutMs = 10_000;
 
-const optionNames = {
-  connect: true,
-  exchange: true,
-  routingKey: true,
-  setup: true,
-  maxJobBytes: true,
-} satisfies Record<keyof RabbitMQOptions, true>;
-
 /**
  * Each job is one persistent message, confirmed by the server; one that no queue accepts is retried. `messageId` is the
  * job's id, the same if a message has to be sent again, for consumers to dedupe by; `type` is the job's name.
@@ -57,7 +49,13 @@ const optionNames = {
  * ```
  */
 export function rabbitmq(options: RabbitMQOptions): Sink {
-  refuseUnknown('rabbitmq', options, optionNames);
+  refuseUnknown<keyof RabbitMQOptions>('rabbitmq', options, {
+    connect: true,
+    exchange: true,
+    routingKey: true,
+    setup: true,
+    maxJobBytes: true,
+  });
   return new RabbitMQSink(options);
 }
 
@@ -89,10 +87,7 @@ class RabbitMQSink implements Sink {
     });
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     if (this.#host?.ordered === true) return this.#oneByOne(batch, signal);
     const line = await untilAborted(this.#obtainLine(), signal);
     const inTime = abortable(signal);

@@ -1,14 +1,13 @@
-import { nextRecord, PackedRecords } from '../redis/packed-records.ts';
+import { nextRecord, PackedRecords } from '../redis/scripts.ts';
 import type { Redis } from 'ioredis';
-import { contextHeaders } from '../delivery/headers.ts';
-import { wellFormed } from '../delivery/identity.ts';
-import { choose } from '../delivery/job-fault.ts';
+import { contextHeaders, wellFormed, choose } from '../delivery/message.ts';
 import { untilAborted } from '../delivery/until-aborted.ts';
 import { RedisLink } from '../redis/redis-link.ts';
 import {
   dead,
   retry,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
   type RetryResult,
@@ -61,12 +60,6 @@ export interface RedisStreamsOptions {
 
 type Append = (stream: string, ...words: (string | number)[]) => Promise<[number, string?]>;
 
-const optionNames = {
-  client: true,
-  stream: true,
-  maxLength: true,
-} satisfies Record<keyof RedisStreamsOptions, true>;
-
 /**
  * Each job is one entry of a Redis stream, in the order in which they were deferred. Its fields: `data`, the JSON; `defer-id`,
  * which is the same if an entry has to be sent again, for consumers to dedupe by; `defer-job`, `defer-at`,
@@ -78,7 +71,11 @@ const optionNames = {
  * ```
  */
 export function redisStreams(options: RedisStreamsOptions): Sink {
-  refuseUnknown('redisStreams', options, optionNames);
+  refuseUnknown<keyof RedisStreamsOptions>('redisStreams', options, {
+    client: true,
+    stream: true,
+    maxLength: true,
+  });
   return new RedisStreamsSink(options);
 }
 
@@ -99,10 +96,7 @@ class RedisStreamsSink implements Sink {
     this.#append = (...words) => client.deferAppend(...words);
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     await this.#link!.ready(signal);
     const { stream, maxLength = '' } = this.#options;
     if (typeof stream === 'string') return this.#appendTo(stream, maxLength, batch, signal);

@@ -1,16 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { DeferError } from '../errors.ts';
+import { optionError } from '../errors.ts';
 import {
   dead,
   untried,
+  type BatchResults,
   type Delivery,
   type DeliveryResult,
+  type Handler,
   type Sink,
   type SinkHost,
 } from '../sink.ts';
 import { messageOf } from '../thrown.ts';
 import { handlers } from './handlers.ts';
-import type { Handler } from '../handler.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface RepliesOptions {
@@ -64,12 +65,6 @@ export interface Replies extends Sink {
   poll(client: string, request: IncomingMessage, response: ServerResponse, waitMs?: number): void;
 }
 
-const optionNames = {
-  work: true,
-  retainMs: true,
-  recheckMs: true,
-} satisfies Record<keyof RepliesOptions, true>;
-
 /**
  * The client gets a response at once, and its result later over a WebSocket or over HTTP. The option `to` of the job
  * names the client. A result is kept until a socket has taken it, and is not computed twice while this process lives; a
@@ -83,14 +78,15 @@ const optionNames = {
  * ```
  */
 export function replies(options: RepliesOptions): Replies {
-  refuseUnknown('replies', options, optionNames);
+  refuseUnknown<keyof RepliesOptions>('replies', options, {
+    work: true,
+    retainMs: true,
+    recheckMs: true,
+  });
   const { retainMs = 300_000, recheckMs = 1_000 } = options;
   for (const [name, value] of Object.entries({ retainMs, recheckMs })) {
     if (Number.isFinite(value) && value > 0) continue;
-    throw new DeferError(
-      'ERR_REDLINE_DEFER_OPTION',
-      `${name} is ${String(value)}: it must be a number of milliseconds above 0.`,
-    );
+    throw optionError(`${name} is ${String(value)}: it must be a number of milliseconds above 0.`);
   }
   return new RepliesSink(options.work, retainMs, recheckMs);
 }
@@ -143,10 +139,7 @@ class RepliesSink implements Replies {
     return this.#workers.refuses!(job, options);
   }
 
-  async send(
-    batch: readonly Delivery[],
-    signal: AbortSignal,
-  ): Promise<readonly DeliveryResult[] | undefined> {
+  async send(batch: readonly Delivery[], signal: AbortSignal): Promise<BatchResults> {
     this.#sweep();
     const unmade = batch.filter(({ id }) => !this.#made.has(id));
     const outcome = unmade.length === 0 ? [] : await this.#workers.send(unmade, signal);

@@ -1,7 +1,6 @@
 import { PublishBatchCommand, type SNSClient } from '@aws-sdk/client-sns';
-import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
-import type { Delivery, Sink } from '../sink.ts';
+import type { Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface SnsOptions {
@@ -16,12 +15,6 @@ export interface SnsOptions {
   maxBytes?: number;
 }
 
-const optionNames = {
-  client: true,
-  topicArn: true,
-  maxBytes: true,
-} satisfies Record<keyof SnsOptions, true>;
-
 /**
  * Each job is one message to an SNS topic, ten per call.
  *
@@ -31,32 +24,14 @@ const optionNames = {
  * ```
  */
 export function sns(options: SnsOptions): Sink {
-  refuseUnknown('sns', options, optionNames);
-  return new SnsSink(options);
-}
-
-class SnsSink extends AwsSink {
-  readonly kind = 'sns';
-  readonly #client: SNSClient;
-  readonly #topicArn: string;
-  readonly #isFifo: boolean;
-
-  constructor({ client, topicArn, maxBytes = 262_144 }: SnsOptions) {
-    super(maxBytes);
-    this.#client = client;
-    this.#topicArn = topicArn;
-    this.#isFifo = topicArn.endsWith('.fifo');
-  }
-
-  protected call(part: readonly Delivery[], abortSignal: AbortSignal): Promise<AwsAnswer> {
-    const PublishBatchRequestEntries = part.map((delivery, index) => ({
-      ...awsEntry(delivery, index, this.#isFifo),
-      Message: delivery.json,
+  refuseUnknown<keyof SnsOptions>('sns', options, { client: true, topicArn: true, maxBytes: true });
+  const { client, topicArn, maxBytes = 262_144 } = options;
+  return new AwsSink('sns', topicArn, maxBytes, (messages, sendOptions) => {
+    const PublishBatchRequestEntries = messages.map(({ entry, json }) => ({
+      ...entry,
+      Message: json,
     }));
-    const command = new PublishBatchCommand({
-      TopicArn: this.#topicArn,
-      PublishBatchRequestEntries,
-    });
-    return this.#client.send(command, { abortSignal });
-  }
+    const command = new PublishBatchCommand({ TopicArn: topicArn, PublishBatchRequestEntries });
+    return client.send(command, sendOptions);
+  });
 }

@@ -1,16 +1,19 @@
-import { DeferError } from '../errors.ts';
+import { levelError } from '../errors.ts';
 import type { Outbox, OutboxHost, OutboxJob, OutboxTransaction } from '../outbox.ts';
-import { quoteTable } from '../transactions/table-name.ts';
+import { quoteTable } from '../transactions/table.ts';
 import { CommitWatch } from '../relay/commit-watch.ts';
-import { jobColumns, valuesOf } from '../relay/job-row.ts';
-import { outboxOptionNames, relayOptions, type OutboxOptions } from '../relay/options.ts';
-import { Relay } from '../relay/relay.ts';
-import { databaseOf, isInTransaction, type SqliteDatabase } from '../sqlite/database.ts';
+import { jobColumns, valuesOf } from '../relay/store.ts';
+import { outboxOptionNames, relayOptions, type OutboxOptions, Relay } from '../relay/relay.ts';
+import {
+  databaseOf,
+  isInTransaction,
+  type SqliteDatabase,
+  outboxTable,
+} from '../sqlite/database.ts';
 import { SqliteStore } from '../sqlite/outbox-store.ts';
-import { outboxTable } from '../sqlite/tables.ts';
 import { refuseUnknown } from '../validate.ts';
 
-export { outboxTable } from '../sqlite/tables.ts';
+export { outboxTable } from '../sqlite/database.ts';
 export type { SqliteDatabase } from '../sqlite/database.ts';
 
 export interface SqliteOutboxOptions extends OutboxOptions {
@@ -20,11 +23,6 @@ export interface SqliteOutboxOptions extends OutboxOptions {
    */
   database: SqliteDatabase;
 }
-
-const optionNames = {
-  ...outboxOptionNames,
-  database: true,
-} satisfies Record<keyof SqliteOutboxOptions, true>;
 
 /**
  * Level `outbox` in SQLite: the job is a row of the caller's own transaction. If it is rolled back, the job was never deferred;
@@ -41,7 +39,10 @@ const optionNames = {
  * ```
  */
 export function sqliteOutbox(options: SqliteOutboxOptions): Outbox {
-  refuseUnknown('sqliteOutbox', options, optionNames);
+  refuseUnknown<keyof SqliteOutboxOptions>('sqliteOutbox', options, {
+    ...outboxOptionNames,
+    database: true,
+  });
   return new SqliteOutbox(options);
 }
 
@@ -94,8 +95,7 @@ class SqliteOutbox implements Outbox {
     if (this.#known.has(database)) return;
     const [own, other] = [this.#store.database, database].map(fileOf);
     if (other === '' || own !== other) {
-      throw new DeferError(
-        'ERR_REDLINE_DEFER_LEVEL',
+      throw levelError(
         `The transaction of "${job}" is in ${other || 'a database in memory'}, and the outbox in ${own || 'a database in memory'}: both must be on one file, or the same object.`,
       );
     }

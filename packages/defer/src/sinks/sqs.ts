@@ -1,7 +1,6 @@
 import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
-import { awsEntry, type AwsAnswer } from '../delivery/aws-batches.ts';
 import { AwsSink } from '../delivery/aws-sink.ts';
-import type { Delivery, Sink } from '../sink.ts';
+import type { Sink } from '../sink.ts';
 import { refuseUnknown } from '../validate.ts';
 
 export interface SqsOptions {
@@ -16,12 +15,6 @@ export interface SqsOptions {
   maxBytes?: number;
 }
 
-const optionNames = {
-  client: true,
-  queueUrl: true,
-  maxBytes: true,
-} satisfies Record<keyof SqsOptions, true>;
-
 /**
  * Each job is one message in an SQS queue, ten per call. A FIFO queue drops a second message with the same key, or id,
  * within five minutes, and keeps the jobs of one key in order.
@@ -32,29 +25,11 @@ const optionNames = {
  * ```
  */
 export function sqs(options: SqsOptions): Sink {
-  refuseUnknown('sqs', options, optionNames);
-  return new SqsSink(options);
-}
-
-class SqsSink extends AwsSink {
-  readonly kind = 'sqs';
-  readonly #client: SQSClient;
-  readonly #queueUrl: string;
-  readonly #isFifo: boolean;
-
-  constructor({ client, queueUrl, maxBytes = 262_144 }: SqsOptions) {
-    super(maxBytes);
-    this.#client = client;
-    this.#queueUrl = queueUrl;
-    this.#isFifo = queueUrl.endsWith('.fifo');
-  }
-
-  protected call(part: readonly Delivery[], abortSignal: AbortSignal): Promise<AwsAnswer> {
-    const Entries = part.map((delivery, index) => ({
-      ...awsEntry(delivery, index, this.#isFifo),
-      MessageBody: delivery.json,
-    }));
-    const command = new SendMessageBatchCommand({ QueueUrl: this.#queueUrl, Entries });
-    return this.#client.send(command, { abortSignal });
-  }
+  refuseUnknown<keyof SqsOptions>('sqs', options, { client: true, queueUrl: true, maxBytes: true });
+  const { client, queueUrl, maxBytes = 262_144 } = options;
+  return new AwsSink('sqs', queueUrl, maxBytes, (messages, sendOptions) => {
+    const Entries = messages.map(({ entry, json }) => ({ ...entry, MessageBody: json }));
+    const command = new SendMessageBatchCommand({ QueueUrl: queueUrl, Entries });
+    return client.send(command, sendOptions);
+  });
 }

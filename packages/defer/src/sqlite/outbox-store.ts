@@ -1,7 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobColumns, jobOf, type JobRow } from '../relay/job-row.ts';
-import { MillisStore } from '../relay/millis-store.ts';
-import type { OutboxRow } from '../relay/store.ts';
+import { jobColumns, jobOf, type JobRow, OutboxTable, type OutboxRow } from '../relay/store.ts';
 import {
   isBusy,
   isInTransaction,
@@ -14,7 +12,7 @@ const retryMs = 5;
 const maxBusyMs = 5_000;
 
 /** The outbox's table in SQLite. Its statements wait while its database is in a transaction: they would be part of it. */
-export class SqliteStore extends MillisStore {
+export class SqliteStore extends OutboxTable {
   readonly #database: SqliteDatabase;
   readonly #statement: string | undefined;
   #isCreated: boolean;
@@ -22,7 +20,9 @@ export class SqliteStore extends MillisStore {
   constructor(database: SqliteDatabase, table: string, statement: string | undefined) {
     super(table, {
       now: `cast(unixepoch('subsec') * 1000 as integer)`,
-      positions: 'select cast(value as integer) from json_each(?)',
+      duration: '?',
+      among: 'in (select cast(value as integer) from json_each(?))',
+      times: '_ms',
     });
     this.#database = database;
     this.#statement = statement;

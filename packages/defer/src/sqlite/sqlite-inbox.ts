@@ -1,23 +1,25 @@
 import { Unavailable } from '../delivery/unavailable.ts';
-import type { Handler } from '../handler.ts';
+import type { Handler } from '../sink.ts';
 import {
-  Cleaning,
   inboxOptionNames,
-  resolveInbox,
+  InboxTable,
   rowOf,
   type Identified,
   type Inbox,
   type InboxOptions,
   type TransactionHandler,
 } from '../inbox/inbox.ts';
-import { isPromise } from '../is-promise.ts';
-import { quoteTable } from '../transactions/table-name.ts';
-import { refuseUnknown } from '../validate.ts';
-import { databaseOf, isAway, isInTransaction, type SqliteDatabase } from './database.ts';
-import { inboxTable } from './tables.ts';
+import { isPromise, refuseUnknown } from '../validate.ts';
+import {
+  databaseOf,
+  isAway,
+  isInTransaction,
+  type SqliteDatabase,
+  inboxTable,
+} from './database.ts';
 import { TransactionQueue } from './transaction-queue.ts';
 
-export { inboxTable } from './tables.ts';
+export { inboxTable } from './database.ts';
 export type { TransactionHandler } from '../inbox/inbox.ts';
 export type { SqliteDatabase } from './database.ts';
 
@@ -33,11 +35,6 @@ export interface SqliteInbox<Database> extends Inbox<Database> {
   /** Closes the database once no handler runs. */
   close(): Promise<void>;
 }
-
-const optionNames = {
-  ...inboxOptionNames,
-  open: true,
-} satisfies Record<keyof SqliteInboxOptions<SqliteDatabase>, true>;
 
 /**
  * Exactly once, for handlers that write to SQLite: their writes commit together with a row that marks the job as done.
@@ -57,27 +54,28 @@ const optionNames = {
 export function sqliteInbox<Database extends SqliteDatabase>(
   options: SqliteInboxOptions<Database>,
 ): SqliteInbox<Database> {
-  refuseUnknown('sqliteInbox', options, optionNames);
+  refuseUnknown<keyof SqliteInboxOptions<SqliteDatabase>>('sqliteInbox', options, {
+    ...inboxOptionNames,
+    open: true,
+  });
   return new InSqlite(options);
 }
 
 const now = `cast(unixepoch('subsec') * 1000 as integer)`;
 const own = Unavailable.rethrowIf(isAway);
 
-class InSqlite<Database extends SqliteDatabase> implements SqliteInbox<Database> {
-  readonly #table: string;
+class InSqlite<Database extends SqliteDatabase>
+  extends InboxTable
+  implements SqliteInbox<Database>
+{
   readonly #statement: string | undefined;
-  readonly #retainMs: number;
   readonly #transactions: TransactionQueue<Database>;
-  readonly #cleaning: Cleaning;
 
   constructor(options: SqliteInboxOptions<Database>) {
-    const { table, statement, retainMs } = resolveInbox(options, quoteTable, inboxTable);
-    this.#table = table;
-    this.#statement = statement;
-    this.#retainMs = retainMs;
-    this.#transactions = new TransactionQueue(options.open);
-    this.#cleaning = new Cleaning(retainMs, (limit) => this.#removeOld(limit));
+    super(options);
+    const { open, table, createTable = true } = options;
+    this.#statement = createTable ? inboxTable(table) : undefined;
+    this.#transactions = new TransactionQueue(open);
   }
 
   once<Data>(handler: TransactionHandler<Database, Data>): Handler {
@@ -89,14 +87,14 @@ class InSqlite<Database extends SqliteDatabase> implements SqliteInbox<Database>
         if (isPromise(doing)) return Promise.resolve(doing).then(() => this.#check(database, row));
         return this.#check(database, row);
       });
-      this.#cleaning.look();
+      this.clean();
     };
   }
 
   // oxlint-disable-next-line typescript/require-await -- rejects, as the others do
   async claim(transaction: object, delivery: Identified): Promise<boolean> {
     const isFirst = this.#insert(databaseOf(transaction, delivery.job), rowOf(delivery));
-    this.#cleaning.look();
+    this.clean();
     return isFirst;
   }
 
@@ -108,7 +106,7 @@ class InSqlite<Database extends SqliteDatabase> implements SqliteInbox<Database>
     if (this.#statement !== undefined) database.exec(this.#statement);
     const result = database
       .prepare(
-        `insert into ${this.#table} (job, done_at_ms) values (?, ${now}) on conflict do nothing`,
+        `insert into ${this.table} (job, done_at_ms) values (?, ${now}) on conflict do nothing`,
       )
       .run(row);
     return changesOf(result) === 1;
@@ -116,18 +114,18 @@ class InSqlite<Database extends SqliteDatabase> implements SqliteInbox<Database>
 
   /* SQLite rolls back a transaction by itself, for example when the disk is full. */
   #check(database: SqliteDatabase, row: string): void {
-    const text = `select 1 from ${this.#table} where job = ?`;
+    const text = `select 1 from ${this.table} where job = ?`;
     if (isInTransaction(database) && database.prepare(text).get(row) !== undefined) return;
     throw new Error(
       'The transaction of the job was not committed: it ended in the handler, by a statement of its own or by an error that SQLite rolls back and the handler ignored.',
     );
   }
 
-  #removeOld(limit: number): Promise<number> {
-    const text = `delete from ${this.#table} where job in (
-      select job from ${this.#table} where done_at_ms < ${now} - ? limit ?)`;
+  protected removeOld(limit: number): Promise<number> {
+    const text = `delete from ${this.table} where job in (
+      select job from ${this.table} where done_at_ms < ${now} - ? limit ?)`;
     return this.#transactions.statement(AbortSignal.timeout(60_000), (database) =>
-      changesOf(database.prepare(text).run(this.#retainMs, limit)),
+      changesOf(database.prepare(text).run(this.retainMs, limit)),
     );
   }
 }

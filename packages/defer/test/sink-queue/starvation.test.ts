@@ -8,7 +8,7 @@ import { defer } from '../../src/defer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import type { SinkQueueOptions } from '../../src/sink-queue/queue-options.ts';
 import { batched, handlers } from '../../src/sinks/handlers.ts';
-import type { Handler } from '../../src/handler.ts';
+import type { Handler } from '../../src/sink.ts';
 import { listening, temporaryFolder, until } from '../harness.ts';
 
 interface Bad {

@@ -4,7 +4,7 @@ import { after, describe, it, type TestContext } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import { createDefer, defineJob, type Deferrer } from '../../src/index.ts';
-import { temporaryFolder, TestSink } from '../harness.ts';
+import { temporaryFolder, TestSink, until } from '../harness.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
 
@@ -29,7 +29,7 @@ describe('level outbox', { skip: missing ?? false }, () => {
       );
     };
     await Promise.all([1, 2, 3, 4].map((n) => order(n, n % 2 === 0 ? 'commit' : 'rollback')));
-    await until(() => done.length === 2);
+    await until('the jobs', () => done.length === 2);
     assert.deepEqual(
       done.toSorted((a, b) => a - b),
       [2, 4],
@@ -44,10 +44,10 @@ describe('level outbox', { skip: missing ?? false }, () => {
       await inTransaction('commit', (other) =>
         deferrer.defer(sendMail, { n: 2 }, { transaction: other }).acknowledged(),
       );
-      await until(() => done.length > 0);
+      await until('the jobs', () => done.length > 0);
       assert.deepEqual(done, [2]);
     });
-    await until(() => done.length === 2);
+    await until('the jobs', () => done.length === 2);
     assert.deepEqual(done, [2, 1]);
   });
 
@@ -57,10 +57,10 @@ describe('level outbox', { skip: missing ?? false }, () => {
     await inTransaction('commit', (transaction) =>
       first.deferrer.defer(sendMail, { n: 7 }, { transaction }).acknowledged(),
     );
-    await until(() => first.done.length === 1);
+    await until('the jobs', () => first.done.length === 1);
     await first.deferrer.close();
     const { done } = await open(t, table);
-    await until(() => done.length === 1);
+    await until('the jobs', () => done.length === 1);
     assert.deepEqual(done, [7]);
   });
 
@@ -84,15 +84,15 @@ describe('level outbox', { skip: missing ?? false }, () => {
         await deferrer.defer(sendMail, { n }, { transaction }).acknowledged();
       }
     });
-    await until(() => sink.data.length === 3);
+    await until('the jobs', () => sink.data.length === 3);
     assert.equal(await rows(), 3);
     sink.host!.generation('two');
-    await until(() => sink.data.length === 6);
+    await until('the jobs', () => sink.data.length === 6);
     const isOver = async (): Promise<boolean> => {
       sink.host!.generation('two');
       return (await rows()) === 0;
     };
-    while (!(await isOver())) await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('no rows', isOver);
     assert.equal(sink.data.length, 6);
   });
 
@@ -117,7 +117,7 @@ describe('level outbox', { skip: missing ?? false }, () => {
     } finally {
       client.release();
     }
-    await until(() => done.length === 1);
+    await until('the jobs', () => done.length === 1);
   });
 
   it('removes the rows of what is still done while it closes', async (t) => {
@@ -129,7 +129,7 @@ describe('level outbox', { skip: missing ?? false }, () => {
         await deferrer.defer(sendMail, { n }, { transaction }).acknowledged();
       }
     });
-    await until(() => done.length === 3);
+    await until('the jobs', () => done.length === 3);
     const closed = deferrer.close({ drainMs: 60_000 });
     setImmediate(over);
     await closed;
@@ -183,7 +183,3 @@ describe('level outbox', { skip: missing ?? false }, () => {
     }
   }
 });
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
-}

@@ -5,6 +5,7 @@ import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import type { Outbox, OutboxHost, OutboxJob } from '../../src/outbox.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
+import { until } from '../harness.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());
@@ -27,9 +28,9 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     const kept = job({ key: 'k', context: { requestId: 'r' }, options: { delay: 5 } });
     await inTransaction('commit', (client) => outbox.enqueue(client, kept));
     await inTransaction('rollback', (client) => outbox.enqueue(client, job()));
-    await until(() => relay.delivered.length > 0);
+    await until('the jobs', () => relay.delivered.length > 0);
     assert.deepEqual(relay.delivered, [kept]);
-    await until(async () => (await left()) === 0);
+    await until('no rows', async () => (await left()) === 0);
   });
 
   it('passes on a thousand of many transactions, each once, in the order of their rows', async (t) => {
@@ -42,7 +43,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
         }),
       ),
     );
-    await until(async () => (await left()) === 0);
+    await until('no rows', async () => (await left()) === 0);
     const ids = relay.delivered.map(({ id }) => id);
     assert.equal(new Set(ids).size, 1_000);
     assert.equal(ids.length, 1_000);
@@ -83,8 +84,8 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
         await client.query('select txid_current()');
         await outbox.enqueue(client, kept);
       });
-      await until(() => relay.delivered.length > 0);
-      await until(async () => (await left()) === 0);
+      await until('the jobs', () => relay.delivered.length > 0);
+      await until('no rows', async () => (await left()) === 0);
       assert.deepEqual(relay.delivered, [kept]);
       const wanted = isTableKnown ? 'written' : 'ERR_REDLINE_DEFER_LEVEL';
       assert.deepEqual(await Promise.all(outcomes), [wanted, wanted]);
@@ -120,7 +121,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     await inTransaction('commit', async (client) => {
       for (let i = 0; i < 300; i++) await relays[0]!.outbox.enqueue(client, job());
     });
-    await until(async () => (await relays[0]!.left()) === 0);
+    await until('no rows', async () => (await relays[0]!.left()) === 0);
     const all = relays.flatMap(({ relay }) => relay.delivered.map(({ id }) => id));
     assert.equal(all.length, 300);
     assert.equal(new Set(all).size, 300);
@@ -132,13 +133,13 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     const first = await open(t, {}, table, () => never);
     const kept = job();
     await inTransaction('commit', (client) => first.outbox.enqueue(client, kept));
-    await until(() => first.relay.delivered.length > 0);
+    await until('the jobs', () => first.relay.delivered.length > 0);
     assert.equal(await first.left(), 1);
     await first.outbox.close();
     const second = await open(t, {}, table);
-    await until(() => second.relay.delivered.length > 0);
+    await until('the jobs', () => second.relay.delivered.length > 0);
     assert.equal(second.relay.delivered[0]!.id, kept.id);
-    await until(async () => (await second.left()) === 0);
+    await until('no rows', async () => (await second.left()) === 0);
   });
 
   it('lets another take the rows of a relay that died, when its lease is over', async (t) => {
@@ -150,7 +151,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
        values ('dead-relay', 's', 'j', 'null', 1, now() + interval '300 milliseconds')`,
     );
     const { relay } = await open(t, { pollMs: 20, leaseMs: 300 }, table);
-    await until(() => relay.delivered.length > 0);
+    await until('the jobs', () => relay.delivered.length > 0);
     assert.equal(relay.delivered[0]!.id, 'dead-relay');
   });
 
@@ -163,8 +164,11 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
       for (let i = 0; i < 50; i++) await outbox.enqueue(client, job({ sink: 'down' }));
       for (let i = 0; i < 50; i++) await outbox.enqueue(client, job({ sink: 'up' }));
     });
-    await until(() => relay.delivered.filter(({ sink }) => sink === 'up').length === 50);
-    await until(async () => (await left()) === 50);
+    await until(
+      'the jobs',
+      () => relay.delivered.filter(({ sink }) => sink === 'up').length === 50,
+    );
+    await until('no rows', async () => (await left()) === 50);
   });
 
   it(
@@ -181,11 +185,11 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
       await inTransaction('commit', async (client) => {
         for (const each of jobs) await outbox.enqueue(client, each);
       });
-      await until(() => relay.delivered.length === 50);
+      await until('the jobs', () => relay.delivered.length === 50);
       await server!.kill();
       gate.resolve();
       await server!.restart();
-      await until(async () => (await left().catch(() => 1)) === 0);
+      await until('no rows', async () => (await left().catch(() => 1)) === 0);
       assert.deepEqual(
         new Set(relay.delivered.map(({ id }) => id)),
         new Set(jobs.map(({ id }) => id)),
@@ -199,8 +203,8 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     const { relay, left } = await open(t, { pollMs: 3_600_000, leaseMs: 3_600_000 }, table);
     const commit = async (outbox: Outbox, id: string): Promise<void> => {
       await inTransaction('commit', (client) => outbox.enqueue(client, job({ id })));
-      await until(() => relay.delivered.some((each) => each.id === id));
-      await until(async () => (await left()) === 0);
+      await until('the jobs', () => relay.delivered.some((each) => each.id === id));
+      await until('no rows', async () => (await left()) === 0);
     };
     const elsewhere = postgresOutbox({ pool, table });
     for (const id of ['first', 'second']) await commit(elsewhere, `${id} ${table}`);
@@ -214,7 +218,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     const id = `silent ${table}`;
     await inTransaction('commit', (client) => silent.enqueue(client, job({ id })));
     await commit(elsewhere, `fifth ${table}`);
-    await until(() => relay.delivered.some((each) => each.id === id));
+    await until('the jobs', () => relay.delivered.some((each) => each.id === id));
     assert.equal(new Set(relay.delivered.map((each) => each.id)).size, relay.delivered.length);
   });
 
@@ -262,7 +266,7 @@ describe('postgresOutbox', { skip: missing ?? false }, () => {
     };
     await outbox.open(relay);
     t.after(() => outbox.close());
-    await until(async () => {
+    await until('the table', async () => {
       const { rows } = await pool.query('select to_regclass($1) as there', [`"${table}"`]);
       return rows[0].there !== null;
     });
@@ -305,8 +309,4 @@ function job(given: Partial<OutboxJob> = {}): OutboxJob {
     options: undefined,
     ...given,
   };
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

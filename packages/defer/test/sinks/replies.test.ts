@@ -6,6 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { replies, type Replies, type Reply } from '../../src/sinks/replies.ts';
 import { bringAll, deliveries, delivery } from '../../src/testing/deliveries.ts';
+import { until } from '../harness.ts';
 
 const inTime = (): AbortSignal => AbortSignal.timeout(60_000);
 
@@ -63,7 +64,7 @@ describe('replies', () => {
     const jobs = deliveries(20, { options: { to: 'ann' } });
     jobs[0] = delivery({ data: { n: 0 }, key: 'request-7', options: { to: 'ann' } });
     assert.equal(await sink.send(jobs, inTime()), undefined);
-    await until(() => received.length === 20);
+    await until('the replies', () => received.length === 20);
     const first = received.find(({ id }) => id === 'request-7');
     assert.deepEqual(first, { id: 'request-7', job: 'send-mail', result: { square: 0 } });
     assert.deepEqual(
@@ -79,7 +80,7 @@ describe('replies', () => {
     assert.ok(result?.kind === 'retry');
     assert.equal(result.afterMs, 20);
     const { received } = await connectAs(t, 'bob');
-    await until(() => received.length > 0);
+    await until('the replies', () => received.length > 0);
     const { outages } = await bringAll(sink, [{ ...job, attempt: 2 }]);
     assert.equal(outages, 0);
     assert.equal(made, 1);
@@ -96,7 +97,7 @@ describe('replies', () => {
       ...deliveries(2, { options: { to: 'bob' } }),
     ];
     await bringAll(sink, jobs);
-    await until(() => ann.received.length === 3 && bob.received.length === 2);
+    await until('the replies', () => ann.received.length === 3 && bob.received.length === 2);
     assert.equal(old.received.length, 0);
   });
 
@@ -122,7 +123,7 @@ describe('replies', () => {
       results?.map((result) => result?.kind),
       ['dead', 'retry'],
     );
-    await until(() => received.length > 0);
+    await until('the replies', () => received.length > 0);
     assert.deepEqual(received, [{ id: batch[0]!.id, job: 'broken', error: 'no such month' }]);
   });
 
@@ -168,8 +169,4 @@ describe('replies', () => {
 
 function clientOf(url: string): string {
   return url.slice(1).split('?')[0]!;
-}
-
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

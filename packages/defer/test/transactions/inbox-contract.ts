@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it } from 'node:test';
-import type { Handler } from '../../src/handler.ts';
+import type { Handler, DeliveryResult } from '../../src/sink.ts';
 import type { Inbox } from '../../src/inbox/inbox.ts';
-import type { DeliveryResult } from '../../src/sink.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
 import { delivery } from '../../src/testing/deliveries.ts';
 

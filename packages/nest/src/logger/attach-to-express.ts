@@ -1,17 +1,18 @@
-import { announceOf } from './announce.ts';
-import { twiceError } from './errors.ts';
 import {
-  ExpressRequestLog,
-  type ExpressRequest,
-  type ExpressResponse,
-} from './express-request-log.ts';
-import { createFinish } from './finish-response.ts';
-import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
+  announceOf,
+  createFinish,
+  keepFailure,
+  requestLog,
+  type LoggedResponse,
+  markTransparent,
+} from './logged-response.ts';
+import { twiceError } from './errors.ts';
 import type { LoggerCore } from './logger-core.ts';
 import { onNestException } from './nest-exceptions.ts';
-import { markTransparent } from './transparent-hook.ts';
 import { createRequestIds } from './request-id.ts';
-import { requestLogOf } from './request-log.ts';
+import { requestLogOf, RequestLog } from './request-log.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 
 type Middleware = (request: ExpressRequest, response: ExpressResponse, next: () => void) => void;
 
@@ -65,4 +66,58 @@ function createMiddleware(core: LoggerCore): Middleware {
     if (storage === undefined) next();
     else storage.run(log, next);
   };
+}
+
+/** The part of Express that is used; its types are not installed in an app on Fastify. */
+export interface ExpressRequest extends IncomingMessage {
+  id?: unknown;
+  log?: unknown;
+  readonly originalUrl?: string;
+  readonly baseUrl?: string;
+  readonly route?: { readonly path: unknown };
+  readonly ip?: string | undefined;
+}
+
+export interface ExpressResponse extends ServerResponse {
+  log?: unknown;
+}
+
+export class ExpressRequestLog extends RequestLog {
+  declare readonly request: ExpressRequest;
+  declare readonly reply: ExpressResponse;
+  readonly #since: number = performance.now();
+
+  override get id(): string {
+    return this.request.id as string;
+  }
+
+  override get rawRequest(): IncomingMessage {
+    return this.request;
+  }
+
+  override get rawReply(): ServerResponse {
+    return this.reply;
+  }
+
+  // Express removes a router's own path from `url`.
+  override get url(): string {
+    return this.request.originalUrl ?? (this.request.url as string);
+  }
+
+  override get elapsedMs(): number {
+    return performance.now() - this.#since;
+  }
+
+  override get route(): string | undefined {
+    const { route, baseUrl = '' } = this.request;
+    return typeof route?.path === 'string' ? baseUrl + route.path : undefined;
+  }
+
+  override get ip(): string | undefined {
+    return this.request.ip;
+  }
+
+  override get host(): string | undefined {
+    return this.request.headers.host;
+  }
 }

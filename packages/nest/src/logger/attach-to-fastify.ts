@@ -1,16 +1,20 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifyBaseLogger } from 'fastify';
-import { announceOf } from './announce.ts';
+import {
+  announceOf,
+  keepFailure,
+  requestLog,
+  type LoggedResponse,
+  markTransparent,
+  createFinish,
+  type Finish,
+} from './logged-response.ts';
 import { requestIdError, twiceError } from './errors.ts';
-import { FastifyRequestLog } from './fastify-request-log.ts';
 import { heldResponseOf, takeHeldResponse } from './held-response.ts';
 import type { LoggerCore } from './logger-core.ts';
-import { keepFailure, requestLog, type LoggedResponse } from './logged-response.ts';
 import { onNestException } from './nest-exceptions.ts';
-import { markTransparent } from './transparent-hook.ts';
 import { createRequestIds } from './request-id.ts';
-import { requestLogOf } from './request-log.ts';
-import { createFinish, type Finish } from './finish-response.ts';
+import { requestLogOf, RequestLog } from './request-log.ts';
 import type { Logger } from 'pino';
 
 type Done = (error?: Error) => void;
@@ -149,4 +153,41 @@ export function silenceFastify(fastify: FastifyInstance, pino: Logger): void {
     "FastifyAdapter was created with its own logger; LoggerModule writes the request lines, and Fastify's are omitted. Remove `logger` from the adapter's options.",
   );
   fastify.setChildLoggerFactory(() => silent);
+}
+
+export class FastifyRequestLog extends RequestLog {
+  declare readonly request: FastifyRequest;
+  declare readonly reply: FastifyReply;
+
+  override get id(): string {
+    return this.request.id;
+  }
+
+  override get rawRequest(): IncomingMessage {
+    return this.request.raw;
+  }
+
+  override get rawReply(): ServerResponse {
+    return this.reply.raw;
+  }
+
+  override get url(): string {
+    return this.request.raw.url as string;
+  }
+
+  override get elapsedMs(): number {
+    return this.reply.elapsedTime;
+  }
+
+  override get route(): string | undefined {
+    return this.request.routeOptions?.url;
+  }
+
+  override get ip(): string | undefined {
+    return this.request.ip;
+  }
+
+  override get host(): string | undefined {
+    return this.request.host;
+  }
 }

@@ -1,8 +1,7 @@
 import { type MiddlewareConsumer, RequestMethod } from '@nestjs/common';
 import type { ApplicationConfig } from '@nestjs/core';
 
-import { announceOf } from './announce.ts';
-import { requestLog, type LoggedResponse } from './logged-response.ts';
+import { announceOf, requestLog, type LoggedResponse } from './logged-response.ts';
 import type { LoggerCore } from './logger-core.ts';
 
 type Routes = Parameters<ReturnType<MiddlewareConsumer['apply']>['forRoutes']>;

@@ -3,9 +3,9 @@ import cluster from 'node:cluster';
 import { streamSink } from '@redline/http/pino';
 import { type DestinationStream, symbols } from 'pino';
 
-import { LineWriter } from './line-writer.ts';
+import { LineWriter } from './line/line-writer.ts';
 import { withoutRejection } from './callback-fault.ts';
-import type { LogDestination } from './log-destination.ts';
+import type { LogDestination } from './flush-on-exit.ts';
 import type { ResolvedOptions } from './options.ts';
 
 /** The methods of pino's destinations, its transports and Node's own streams; each has some of them. */

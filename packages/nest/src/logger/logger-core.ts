@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-
 import {
   type Bindings,
   type DestinationStream,
@@ -9,15 +8,12 @@ import {
   stdTimeFunctions,
   symbols,
 } from 'pino';
-
 import { neverRejecting, warnOfFault, withoutRejection } from './callback-fault.ts';
 import { openDestination, wrapStream } from './destination.ts';
 import { LoggerError, optionError } from './errors.ts';
-import { flushOnExit, PATIENCE_MS } from './flush-on-exit.ts';
-import { serializersFor } from './line-fields.ts';
-import type { LogDestination } from './log-destination.ts';
+import { flushOnExit, PATIENCE_MS, type LogDestination } from './flush-on-exit.ts';
+import { serializersFor } from './line/line-fields.ts';
 import type { ResolvedOptions } from './options.ts';
-import { JobLog } from './job-log.ts';
 import { createIdGenerator, isSafeId } from './request-id.ts';
 import type { RequestHome, RequestLog } from './request-log.ts';
 
@@ -168,4 +164,22 @@ function safe<Value>(callback: Value): Value {
 
 function streamOf(pino: Logger): DestinationStream {
   return Reflect.get(pino, symbols.streamSym) as DestinationStream;
+}
+
+/** The logger of work that is not a request: a queue's, a timer's, a command's. */
+export class JobLog {
+  #pino: Logger;
+
+  constructor(pino: Logger) {
+    this.#pino = pino;
+  }
+
+  get pino(): Logger {
+    return this.#pino;
+  }
+
+  /** Adds fields to every later line of the job. */
+  assign(fields: Bindings): void {
+    this.#pino = this.#pino.child(fields);
+  }
 }

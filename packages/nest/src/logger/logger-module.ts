@@ -18,14 +18,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { attachToExpress, type ExpressAdapterLike } from './attach-to-express.ts';
 import { attachToFastify, type FastifyAdapterLike } from './attach-to-fastify.ts';
 import { chooseRoutes } from './choose-routes.ts';
-import { engineLinesOf } from './engine-lines.ts';
+import { engineLinesOf } from './line/engine-lines.ts';
 import { adapterError, checkFactory } from './errors.ts';
-import { namedLoggers } from './inject-logger.ts';
+import { namedLoggers, PinoLogger } from './pino-logger.ts';
 import { LoggerCore } from './logger-core.ts';
 import { NativeLogger } from './native-logger.ts';
 import { NestLogger } from './nest-logger.ts';
 import { type LoggerModuleOptions, resolveOptions } from './options.ts';
-import { PinoLogger } from './pino-logger.ts';
 import { WorkAttachment } from './work/attach-to-work.ts';
 
 /** Options of `LoggerModule.forRootAsync()`. */

@@ -1,17 +1,9 @@
 import { Inject, Injectable, type LoggerService } from '@nestjs/common';
 import { unobserved } from '@redline/response-cache';
-
-import type { LineKeys } from './line-shape.ts';
+import type { LineKeys } from './line/line-shape.ts';
 import { LoggerCore } from './logger-core.ts';
-import {
-  isPlainObject,
-  type NestCall,
-  readNestCall,
-  readNestErrorCall,
-  resolveMessage,
-  textOf,
-} from './nest-call.ts';
 import type { LevelName } from './request-log.ts';
+import { inspect } from 'node:util';
 
 /**
  * Nest's logger on pino: writes the lines of Nest itself and of `new Logger("Name")` of `@nestjs/common`.
@@ -125,4 +117,72 @@ function withStack(message: string, stack: string): Error {
   const error = new Error(message);
   error.stack = stack;
   return error;
+}
+
+/** A parsed call to a method of Nest's `LoggerService`. */
+export interface NestCall {
+  /** One line each. */
+  readonly messages: unknown[];
+  /** The origin of the call. */
+  readonly context: string | undefined;
+  /** Plain objects given after the message. */
+  readonly fields: Record<string, unknown> | undefined;
+  /** The stack given to `error()` or `fatal()`. */
+  readonly stack: string | undefined;
+}
+
+/**
+ * Reads arguments as Nest's `ConsoleLogger` does: a string at the end is the context, plain
+ * objects after the message are fields, anything else is another message.
+ */
+export function readNestCall(args: readonly unknown[]): NestCall {
+  const last = args.length > 1 ? args.at(-1) : undefined;
+  const context = typeof last === 'string' ? last : undefined;
+  const rest = context === undefined ? args : args.slice(0, -1);
+  const messages: unknown[] = [];
+  const given: Record<string, unknown>[] = [];
+  for (const [index, value] of rest.entries()) {
+    if (index > 0 && isPlainObject(value)) given.push(value);
+    else messages.push(value);
+  }
+  const fields = given.length === 0 ? undefined : Object.assign({}, ...given);
+  return { messages, context, fields, stack: undefined };
+}
+
+/** Same as `readNestCall`, for `error()` and `fatal()`, which take a stack before the context. */
+export function readNestErrorCall(args: readonly unknown[]): NestCall {
+  const last = args.at(-1);
+  if (args.length === 2 && last === undefined) return readNestCall(args.slice(0, 1));
+  if (args.length > 1 && isStack(last)) {
+    return { ...readNestCall(args.slice(0, -1)), stack: last };
+  }
+  const call = readNestCall(args);
+  const stack = call.messages.at(-1);
+  const isTaken = call.context !== undefined && call.messages.length > 1;
+  if (!isTaken || (typeof stack !== 'string' && stack !== undefined)) return call;
+  return { ...call, messages: call.messages.slice(0, -1), stack };
+}
+
+/** Returns a message as text; undefined for fields and errors, which have no text of their own. */
+export function textOf(message: unknown): string | undefined {
+  if (typeof message === 'string') return message;
+  if (message instanceof Error || isPlainObject(message)) return undefined;
+  return inspect(message, { breakLength: Infinity });
+}
+
+/** Resolves a message: functions are lazy messages in Nest; a class stands for its name. */
+export function resolveMessage(message: unknown): unknown {
+  if (typeof message !== 'function') return message;
+  const isClass = Function.prototype.toString.call(message).startsWith('class ');
+  return isClass ? message.name : resolveMessage(message());
+}
+
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
+}
+
+function isStack(value: unknown): value is string {
+  return typeof value === 'string' && /\n[ \t]+at .+:\d+:\d+/.test(value);
 }

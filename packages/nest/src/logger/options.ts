@@ -5,11 +5,10 @@ import type { MiddlewareConsumer } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 
-import { CUSTOM_LINES, type CustomLines } from './custom-lines.ts';
+import { CUSTOM_LINES, type CustomLines, type LineShape } from './line/line-shape.ts';
 import { optionError, refuseUnknown } from './errors.ts';
-import { resolveShape, type ShapeOptions } from './resolve-shape.ts';
-import type { LineShape } from './line-shape.ts';
-import { mergeRedaction, type Redaction } from './redaction.ts';
+import { resolveShape, type ShapeOptions } from './line/resolve-shape.ts';
+import { mergeRedaction, type Redaction } from './line/redaction.ts';
 import type { RequestLog } from './request-log.ts';
 
 /** Options of Nest's `ConsoleLogger` that shape its JSON. */

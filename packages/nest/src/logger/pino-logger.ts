@@ -1,7 +1,6 @@
-import { Inject, Injectable, Scope } from '@nestjs/common';
+import { Inject, Injectable, Scope, type FactoryProvider } from '@nestjs/common';
 import { unobserved } from '@redline/response-cache';
 import type { Bindings, Logger } from 'pino';
-
 import { noRequestError } from './errors.ts';
 import { LoggerCore, type RunInContextOptions } from './logger-core.ts';
 import type { LevelName } from './request-log.ts';
@@ -114,4 +113,32 @@ export class PinoLogger<CustomLevels extends string = never> {
     if (typeof first === 'object') return [{ ...context, ...first }, ...rest];
     return [context, ...args];
   }
+}
+
+const names = new Set<string>();
+
+/** Returns the injection token of `@InjectLogger(name)`, to override in a test. */
+export function getLoggerToken(name: string): string {
+  return `redline:logger:${name}`;
+}
+
+/**
+ * Injects a `PinoLogger` whose lines carry `context: name`.
+ * @example constructor(@InjectLogger(Orders.name) logger: PinoLogger) {}
+ */
+export function InjectLogger(name: string): ParameterDecorator & PropertyDecorator {
+  names.add(name);
+  return Inject(getLoggerToken(name));
+}
+
+/** Returns a provider for every name that has been requested so far. */
+export function namedLoggers(): FactoryProvider<PinoLogger>[] {
+  return [...names].map((name) => ({
+    provide: getLoggerToken(name),
+    inject: [PinoLogger],
+    useFactory: (logger: PinoLogger) => {
+      logger.setContext(name);
+      return logger;
+    },
+  }));
 }

@@ -1,10 +1,12 @@
 /** The names and the lines of nestjs-pino: moving from it is a change of this import. */
-export { InjectLogger as InjectPinoLogger, getLoggerToken } from '../logger/inject-logger.ts';
+export {
+  InjectLogger as InjectPinoLogger,
+  getLoggerToken,
+  PinoLogger,
+} from '../logger/pino-logger.ts';
 export { NativeLogger, nativeLoggerOptions } from '../logger/native-logger.ts';
-export { PinoLogger } from '../logger/pino-logger.ts';
 export type { RunInContextOptions } from '../logger/logger-core.ts';
-export { Logger } from './logger.ts';
-export { LoggerErrorInterceptor } from './logger-error-interceptor.ts';
+export { Logger, LoggerErrorInterceptor } from './logger.ts';
 export { LoggerModule } from './logger-module.ts';
 export {
   type LoggerModuleAsyncParams,

@@ -1,9 +1,17 @@
-import { Inject, Injectable, type LoggerService } from '@nestjs/common';
-
+import {
+  Inject,
+  Injectable,
+  type LoggerService,
+  type CallHandler,
+  type ExecutionContext,
+  type NestInterceptor,
+} from '@nestjs/common';
 import { PinoLogger } from '../logger/pino-logger.ts';
 import type { LevelName } from '../logger/request-log.ts';
 import { PARAMS_PROVIDER_TOKEN, type Params } from './params.ts';
 import { resolveParams } from './resolve-params.ts';
+import { catchError, type Observable, throwError } from 'rxjs';
+import { requestLog, type LoggedResponse } from '../logger/logged-response.ts';
 
 /**
  * Nest's logger on pino, which reads its arguments like nestjs-pino: the last one is the context, those between are
@@ -76,4 +84,25 @@ function isMessageAndStack(message: unknown, values: unknown[]): boolean {
     typeof stack === 'string' &&
     /\n\s*at /.test(stack)
   );
+}
+
+/**
+ * Adds errors below 500, a NotFoundException for instance, to the line of their response. From 500 on, the line has the error
+ * without this interceptor.
+ */
+@Injectable()
+export class LoggerErrorInterceptor implements NestInterceptor {
+  intercept(context: ExecutionContext, next: CallHandler): Observable<unknown> {
+    return next.handle().pipe(
+      catchError((error: unknown) => {
+        const response = context.switchToHttp().getResponse<{ raw?: unknown } | undefined>();
+        const log = ((response?.raw ?? response) as LoggedResponse | undefined)?.[requestLog];
+        if (log !== undefined) {
+          log.failure = error;
+          log.insisted = true;
+        }
+        return throwError(() => error);
+      }),
+    );
+  }
 }

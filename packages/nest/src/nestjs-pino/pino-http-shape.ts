@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Bindings, type SerializerFn, stdSerializers } from 'pino';
 
 import { withoutRejection } from '../logger/callback-fault.ts';
-import { errorOf, hasFailed } from '../logger/customise.ts';
-import type { LineKeys, LineShape } from '../logger/line-shape.ts';
+import { errorOf, hasFailed } from '../logger/line/customise.ts';
+import type { LineKeys, LineShape } from '../logger/line/line-shape.ts';
 import type { RequestLog } from '../logger/request-log.ts';
 import type { Params, PinoHttpOptions } from './params.ts';
 

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DestinationStream } from 'pino';
 
 import { withoutRejection } from '../logger/callback-fault.ts';
-import { CUSTOM_LINES, type CustomLines } from '../logger/custom-lines.ts';
+import { CUSTOM_LINES, type CustomLines } from '../logger/line/line-shape.ts';
 import { heldResponseOf } from '../logger/held-response.ts';
 import { optionError, refuseUnknown } from '../logger/errors.ts';
 import { resolveOptions, type ResolvedOptions } from '../logger/options.ts';
@@ -13,8 +13,9 @@ import {
   isRecord,
   knownLevels,
   pinoHttpForms,
-} from './check-params.ts';
-import type { Params, PinoHttpOptions } from './params.ts';
+  type Params,
+  type PinoHttpOptions,
+} from './params.ts';
 import { pinoHttpSerializers, pinoHttpShape } from './pino-http-shape.ts';
 
 const paramNames: Readonly<Record<keyof Params, true>> = {

@@ -1,15 +1,15 @@
+import type { RequestListener, Server as HttpServer } from 'node:http';
 import type { Server } from 'node:net';
 
-import { type INestApplication, Logger } from '@nestjs/common';
+import { type INestApplication, Logger, type NestApplicationOptions } from '@nestjs/common';
 import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 /** @ts-ignore: an optional peer; without it, these types are any. */
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { engine, serverFactory } from '@redline/http';
+import { createServer, engine, serverFactory } from '@redline/http';
 
 import { notAnObject } from '../unknown-option.ts';
-import { PlatformError } from './errors.ts';
-import { onEngine } from './express-adapter.ts';
 import type { FastifyOptions, RedlineApplicationOptions } from './options.ts';
+import { PlatformError } from './errors.ts';
 
 /** `NestFactory` for applications on the HTTP engine of `@redline/http`. */
 export const RedlineFactory = {
@@ -110,4 +110,27 @@ async function load<Module>(importIt: () => Promise<Module>, name: string): Prom
 
 function describe(value: unknown): string {
   return typeof value === 'string' ? `'${value}'` : typeof value;
+}
+
+/** The part of Nest's `ExpressAdapter` that is used; its package is not installed in an app on Fastify. */
+interface ServerMaker {
+  httpServer: HttpServer;
+  getInstance(): RequestListener;
+  initHttpServer(options: NestApplicationOptions | undefined): void;
+  trackOpenConnections(): void;
+}
+
+/** Creates an adapter on the engine. Nest's adapter creates its server itself, so that method is replaced. */
+export function onEngine(Adapter: new () => AbstractHttpAdapter): AbstractHttpAdapter {
+  const Base = Adapter as unknown as new () => ServerMaker;
+  class EngineExpressAdapter extends Base {
+    override initHttpServer(options: NestApplicationOptions | undefined): void {
+      // Node serves TLS.
+      if (options?.httpsOptions) return super.initHttpServer(options);
+      super.initHttpServer({ ...options, forceCloseConnections: false });
+      this.httpServer = createServer(this.getInstance());
+      if (options?.forceCloseConnections) this.trackOpenConnections();
+    }
+  }
+  return new EngineExpressAdapter() as unknown as AbstractHttpAdapter;
 }

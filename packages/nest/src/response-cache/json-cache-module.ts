@@ -10,16 +10,16 @@ import { DiscoveryModule, HttpAdapterHost, ModulesContainer } from '@nestjs/core
 import { CacheError } from '@redline/response-cache';
 import { checkAsyncOptions, checkOptions } from './check-options.ts';
 import { EarlyRoutes } from './early-routes.ts';
-import { JsonCacheError } from './errors.ts';
-import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
-import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
-import { JsonCacheService } from './json-cache-service.ts';
-import { JsonCaches } from './json-caches.ts';
 import type {
   JsonCacheModuleAsyncOptions,
   JsonCacheModuleOptions,
   JsonCacheOptionsFactory,
 } from './options.ts';
+import { JsonCacheError } from './errors.ts';
+import { JsonCacheInterceptor } from './json-cache-interceptor.ts';
+import { JsonCacheRoutes, optionsToken } from './json-cache-routes.ts';
+import { JsonCacheService } from './json-cache-service.ts';
+import { JsonCaches } from './json-caches.ts';
 
 /**
  * Provides the cache of `@JsonCache`. Import it once, in the root module: it is global. Each app has a cache of its own.

@@ -13,9 +13,9 @@ import {
   type NestContainer,
 } from '@nestjs/core';
 import { refuseGuards, requireTags } from '@redline/response-cache/route';
+import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 import { JsonCacheError } from './errors.ts';
 import { JsonCaches } from './json-caches.ts';
-import type { JsonCacheModuleOptions, RouteCachePolicy } from './options.ts';
 import {
   handlerMetadata,
   isGetRoute,

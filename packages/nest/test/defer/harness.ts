@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Module, type INestApplication, type Provider, type Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Delivery, Sink } from '@redline/defer';
 import { DeferModule, DeferService, type DeferModuleOptions } from '@redline/nest';
+
+export { until } from '../until.ts';
 
 export type Framework = 'fastify' | 'express';
 
@@ -70,12 +71,4 @@ export async function startApp(
       await closed;
     },
   };
-}
-
-export async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(2);
-  }
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Controller,
   Get,
@@ -20,6 +19,7 @@ import { onBothFrameworks } from './harness.ts';
 class Database implements OnApplicationShutdown {
   isOpen = true;
   rows = 0;
+  readonly released: PromiseWithResolvers<void> = Promise.withResolvers();
 
   onApplicationShutdown(): void {
     this.isOpen = false;
@@ -44,8 +44,8 @@ class Audit {
 
   @AfterResponse()
   async keep(): Promise<void> {
-    // Still under way when the app is closed.
-    await sleep(50);
+    // Still under way when the server is closed.
+    await this.#database.released.promise;
     this.#database.insert();
   }
 }
@@ -85,6 +85,8 @@ onBothFrameworks('an app that closes', (framework) => {
       await (await fetch(`${url}/call`)).text();
     });
     await Promise.all(calls);
+    // Two turns are more than Nest takes from the end of the server to the hooks of the shutdown.
+    app.getHttpServer().once('close', () => setImmediate(setImmediate, database.released.resolve));
     await app.close();
     assert.equal(database.rows, 100);
   });

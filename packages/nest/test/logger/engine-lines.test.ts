@@ -3,13 +3,13 @@ import { mkdtemp, readFile, rm, truncate } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { type ResponseStore, responseStoreOf, engine } from '@redline/http';
 import { type LoggerModuleOptions, nativeLoggerOptions, NestLogger } from '@redline/nest';
 import { stdTimeFunctions } from 'pino';
 
 import { type RunningApp, start } from './harness.js';
+import { until } from '../until.ts';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 
@@ -119,7 +119,7 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
         for (let count = 0; count < 2; count += 1) {
           await truncate(destination);
           await ask(app, '/hello');
-          for (let waited = 0; waited < 60_000 && !(await isLogged()); waited += 5) await sleep(5);
+          await until('the line', isLogged);
           assert.match(await readFile(destination, 'utf8'), /^{"level":30,[^\n]+\n$/);
         }
         await app.app.close();
@@ -142,7 +142,7 @@ for (const platform of ['fastify-engine', 'express-engine'] as const) {
         keep(app, '/hello', 200);
         for (let count = 0; count < 5; count += 1) await ask(app, '/hello');
         assert.equal(storeOf(app).stats().hits, 5);
-        for (let waited = 0; waited < 60_000 && warnings.length === 0; waited += 5) await sleep(5);
+        await until('the warning', () => warnings.length > 0);
         assert.match(warnings[0] ?? '', /^Log lines were lost: ENOSPC/);
       } finally {
         process.off('warning', onWarning);

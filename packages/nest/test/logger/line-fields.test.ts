@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { leave, onEachPlatform, start } from './harness.js';
+import { until } from '../until.ts';
 
 const secret = {
   method: 'POST',
@@ -171,9 +172,7 @@ describe('a slim line', () => {
       },
     });
     await fetch(`${server.url}/hello`);
-    for (let waited = 0; server.lines.raw.length === 0 && waited < 60_000; waited += 5) {
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
+    await until('the line', () => server.lines.raw.length > 0);
     const line = server.lines.all[0] as unknown as Record<string, Record<string, unknown>>;
     assert.deepEqual([line['severity'], line['at']], ['info', 1]);
     assert.deepEqual([line['payload']?.['url'], line['payload']?.['more']], ['hidden', 1]);

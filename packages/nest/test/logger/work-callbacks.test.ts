@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Controller, Injectable, Module, type INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -18,6 +17,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ScheduleModule, Timeout } from '@nestjs/schedule';
 import { LoggerModule, type LoggerModuleOptions } from '@redline/nest';
 import { firstValueFrom, Observable, of } from 'rxjs';
+import { until } from '../until.ts';
 
 let timers = 0;
 let events = 0;
@@ -124,7 +124,7 @@ describe('A callback of the logger that throws during a message, an event or a t
       });
       await firstValueFrom(client.emit('event', 1), { defaultValue: undefined });
       // An uncaught error would fail this test.
-      while (timers === before.timers || events === before.events) await sleep(5);
-      while (!warnings.join().includes(boom)) await sleep(5);
+      await until('timers and events', () => timers > before.timers && events > before.events);
+      await until('the warning', () => warnings.join().includes(boom));
     });
 });

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { describe, type TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   Logger,
   Module,
@@ -13,6 +12,8 @@ import { type AbstractHttpAdapter, NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { JsonCacheModule, JsonCacheService, type JsonCacheModuleOptions } from '@redline/nest';
+
+export { until } from '../until.ts';
 
 export type Framework = 'fastify' | 'express';
 
@@ -85,12 +86,4 @@ export function linesOf(t: TestContext, level: 'warn' | 'log' | 'error'): string
   const lines: string[] = [];
   t.mock.method(Logger.prototype, level, (line: unknown) => void lines.push(String(line)));
   return lines;
-}
-
-export async function until(what: string, isSo: () => boolean): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!isSo()) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(5);
-  }
 }

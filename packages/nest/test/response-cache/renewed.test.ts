@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Controller, Get, Req } from '@nestjs/common';
 import { JsonCache } from '@redline/nest';
 import { isRenewal } from '@redline/response-cache';
@@ -45,7 +44,7 @@ onBothFrameworks('A route of Nest that is renewed behind its responses', (framew
       await until('the renewal', () => asked.length === 2);
       assert.equal(await app.text(path), '{"run":1}');
       gate.resolve();
-      while ((await app.text(path)) === '{"run":1}') await sleep(5);
+      await until('the new response', async () => (await app.text(path)) !== '{"run":1}');
       assert.equal(await app.text(path), '{"run":2}');
       assert.deepEqual(asked, [false, true]);
       await app.cache.purge({ prefix: path });

@@ -1,13 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { expectRoute } from '../route/ahead.ts';
+import { expectRoute } from '../route/reads/ahead.ts';
 import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
-import { aFunction, checkValues } from '../validate/check-values.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
-import type { JsonCache } from '../cache/json-cache.ts';
+import { aFunction, checkValues, refuseUnknown } from '../validate.ts';
+import { type JsonCache, requireCache } from '../cache/json-cache.ts';
 import type { CachePolicy, Place } from '../route/policy.ts';
-import { requireCache } from '../cache/require-cache.ts';
 import { cachedRoute, type RouteDefaults } from '../route/cached-route.ts';
-import { CachedExpressRoute, type ExpressResponse } from '../route/express-route.ts';
+import { CachedExpressRoute, type ExpressResponse } from '../route/express/express-route.ts';
 import { placeLine, requireTags } from '../route/hit-placement.ts';
 
 /** The part of an Express request that the middleware uses. */

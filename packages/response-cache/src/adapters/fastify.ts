@@ -7,13 +7,12 @@ import type {
 } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { CacheError } from '../errors.ts';
-import type { Outcome } from '../answer/answer-options.ts';
-import type { JsonCache } from '../cache/json-cache.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { type Outcome, Unshared } from '../answer/answer-options.ts';
+import { type JsonCache, requireCache } from '../cache/json-cache.ts';
+import { refuseUnknown } from '../validate.ts';
 import { checkPolicy, checkRouteDefaults } from '../route/check-policy.ts';
 import type { CachePolicy } from '../route/policy.ts';
-import { requireCache } from '../cache/require-cache.ts';
-import { answerRoute, madeKeyOf } from '../route/answer-route.ts';
+import { answerRoute, madeKeyOf, forgetRefused } from '../route/answer-route.ts';
 import {
   answerOptions,
   cachedRoute,
@@ -24,8 +23,8 @@ import {
 } from '../route/cached-route.ts';
 import { EarlyAnswers } from '../route/early.ts';
 import { engineAnswersOf } from '../route/engine-store.ts';
-import { hooksOf } from '../route/fastify-hooks.ts';
-import { fastifyResponses } from '../route/fastify-responses.ts';
+import { hooksOf } from '../route/fastify/fastify-hooks.ts';
+import { fastifyResponses } from '../route/fastify/fastify-responses.ts';
 import { overrideMethods } from '../route/override-methods.ts';
 import {
   engineOffers,
@@ -35,14 +34,11 @@ import {
   requireTags,
   type Placement,
 } from '../route/hit-placement.ts';
-import { keyOf } from '../route/key-parts.ts';
+import { keyOf, requestKey } from '../route/key/request-key.ts';
 import { produce } from '../route/run-handler.ts';
-import { forgetRefused } from '../route/refused-response.ts';
 import { renewalOf, renewalOptions } from '../route/renewal.ts';
-import { requestKey } from '../route/request-key.ts';
 import type { ResponsePort } from '../route/response-port.ts';
 import { dress } from '../route/send-kept.ts';
-import { Unshared } from '../answer/unshared.ts';
 
 /** The policy of a route, in its `config.cache`. */
 export type FastifyCachePolicy = CachePolicy<FastifyRequest & { params: any; query: any }>;

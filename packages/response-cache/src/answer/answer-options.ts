@@ -1,5 +1,4 @@
 import type { Answer } from './answer.ts';
-import type { Unshared } from './unshared.ts';
 
 export interface AnswerOptions {
   /**
@@ -76,3 +75,52 @@ export type Producer = () => unknown;
 export type Outcome = Kept | Unshared;
 /** The stored form of a response. */
 export type Kept = string | Answer;
+
+/** The result of {@link unshared}: a response for one caller only. */
+export class Unshared {
+  /** The value that the producer returned, unchanged. */
+  readonly value: unknown;
+
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/**
+ * Marks a response as private to its caller: it is not stored, and the callers that waited for it run their own
+ * producers.
+ *
+ * @example
+ * ```ts
+ * const answer = await cache.answer('/me', async () => {
+ *   const response = await load();
+ *   return response.setsCookie ? unshared(response.body) : response.body;
+ * });
+ * ```
+ */
+export function unshared(value: unknown): Unshared {
+  return new Unshared(value);
+}
+
+/** The use of an answer found in the store. */
+export type Use = 'as it is' | 'renew early' | 'renew' | 'not at all';
+
+/**
+ * Decides on the use of a stored answer. Without `stale` and `early` only the store decides how long a value is valid,
+ * because the clocks of two machines may differ.
+ */
+export function useOf(answer: Answer, { stale = 0, early = false }: AnswerOptions): Use {
+  if (answer.isOutdated) return isWithin(answer, stale) ? 'renew' : 'not at all';
+  if (stale === 0 && early === false) return 'as it is';
+  const leftMs = answer.madeAt + answer.freshMs - Date.now();
+  if (leftMs <= 0) return leftMs > -stale ? 'renew' : 'not at all';
+  if (early === 'now') return 'renew early';
+  // XFetch, by Vattani, Chierichetti and Lowenstein: the shorter the time left relative to the cost, the more probable.
+  const isDue = early && answer.costMs * -Math.log(1 - Math.random()) >= leftMs;
+  return isDue ? 'renew early' : 'as it is';
+}
+
+/* For answers whose freshness a soft invalidation has ended, however much of the ttl is left. */
+function isWithin({ madeAt, freshMs }: Answer, stale: number): boolean {
+  return stale > 0 && Date.now() < madeAt + freshMs + stale;
+}

@@ -1,7 +1,6 @@
 import { Answer } from './answer.ts';
-import { KnownSums } from './checksum.ts';
+import { KnownSums, textIn, decodeEntry } from './entry-format.ts';
 import type { Kept } from './answer-options.ts';
-import { textIn, decodeEntry } from './entry-format.ts';
 
 const maxEntries = 1_024;
 /* In characters: a few MiB, mostly of texts that are in memory anyway. */

@@ -1,24 +1,31 @@
-import { Answer, Shared, shared } from '../answer/answer.ts';
+import { Answer, Shared, shared, hardNameOf } from '../answer/answer.ts';
 import { ReadThrough, type Peeked } from './read-through.ts';
-import { hardNameOf } from '../answer/tag-names.ts';
-import { aBoolean, checkTags, checkValues } from '../validate/check-values.ts';
-import type { Drops } from '../store/drops.ts';
+import { aBoolean, checkTags, checkValues, refuseUnknown, positiveInteger } from '../validate.ts';
+import type { Drops, JsonStore } from '../store/json-store.ts';
 import { CacheError } from '../errors.ts';
-import { publishEvent } from '../counts/events.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
-import type { JsonStore } from '../store/json-store.ts';
+import {
+  publishEvent,
+  zeroCounters,
+  type Count,
+  type Counters,
+  type JsonCacheStats,
+} from '../stats.ts';
+import {
+  type AnswerOptions,
+  type Kept,
+  type Outcome,
+  type Producer,
+  Unshared,
+} from '../answer/answer-options.ts';
 import { StoreWriter } from './store-writer.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
 import type { CacheLogger } from '../outages/logger.ts';
 import { resolveOptions, type JsonCacheOptions } from './options.ts';
 import { keysToPurge, type PurgeOf } from './purge.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
 import { SingleFlight } from './single-flight.ts';
 import { Renewals } from './renewals.ts';
-import { zeroCounters, type Count, type Counters, type JsonCacheStats } from '../counts/stats.ts';
 import { encodeEntry } from '../answer/entry-format.ts';
 import { StoreHealth } from '../outages/store-health.ts';
-import { Unshared } from '../answer/unshared.ts';
+import { inspect } from 'node:util';
 
 const noOptions: AnswerOptions = {};
 /* Max keys whose failed renewals are logged: a key for each user would fill the log. */
@@ -354,5 +361,19 @@ function notDone(what: string, done: string, cause?: unknown): CacheError {
     'ERR_REDLINE_CACHE_STORE_DOWN',
     `"${what}" was not ${done}, because the store is down: once available again it may serve the old response until its ttl ends.`,
     cause === undefined ? undefined : { cause },
+  );
+}
+
+/**
+ * Recognises a JsonCache by its methods, because another copy of the package may have made it.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ */
+export function requireCache(what: string, cache: JsonCache): void {
+  const { answer, peek } = (cache ?? {}) as Partial<JsonCache>;
+  if (typeof answer === 'function' && typeof peek === 'function') return;
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `${what} must be a JsonCache; got ${inspect(cache, { depth: 0 })}.`,
   );
 }

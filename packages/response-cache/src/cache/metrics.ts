@@ -1,5 +1,5 @@
 import type { JsonCache } from './json-cache.ts';
-import type { JsonCacheStats } from '../counts/stats.ts';
+import type { JsonCacheStats } from '../stats.ts';
 
 const help: Readonly<Record<keyof JsonCacheStats, string>> = {
   hits: 'Responses from the store.',

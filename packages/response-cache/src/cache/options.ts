@@ -1,10 +1,7 @@
-import { checkStore } from '../store/check-store.ts';
-import { aLogger, aText, checkValues } from '../validate/check-values.ts';
-import type { JsonStore } from '../store/json-store.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { checkStore, type JsonStore } from '../store/json-store.ts';
+import { aLogger, aText, checkValues, refuseUnknown, positiveInteger } from '../validate.ts';
 import type { CacheLogger } from '../outages/logger.ts';
 import { memoryStore } from '../store/memory-store.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
 
 export interface JsonCacheOptions {
   /**

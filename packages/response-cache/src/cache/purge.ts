@@ -1,5 +1,4 @@
-import { aText, checkValues, wrongValue } from '../validate/check-values.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { aText, checkValues, wrongValue, refuseUnknown } from '../validate.ts';
 
 /** Selects responses of routes by their URL. */
 export type PurgeOf =

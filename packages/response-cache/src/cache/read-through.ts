@@ -1,14 +1,18 @@
-import { Answer } from '../answer/answer.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
-import { useOf } from '../answer/freshness.ts';
+import { Answer, areVersionsOf } from '../answer/answer.ts';
+import {
+  type AnswerOptions,
+  type Kept,
+  type Outcome,
+  type Producer,
+  useOf,
+} from '../answer/answer-options.ts';
 import type { Found, JsonStore } from '../store/json-store.ts';
-import { givenUp, Lookup } from './lookup.ts';
+import { givenUp, Lookup } from './pending-run.ts';
 import type { SingleFlight, Wanted } from './single-flight.ts';
 import { TagPrefetcher, type TagPrefetch } from './tag-prefetcher.ts';
 import type { Renewals } from './renewals.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
-import { areVersionsOf } from '../answer/tag-names.ts';
-import type { Count, Counters, Tally } from '../counts/stats.ts';
+import { positiveInteger } from '../validate.ts';
+import type { Count, Counters, Tally } from '../stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { Versions } from '../store/tag-versions.ts';
 import { DecodedEntries } from '../answer/decoded-entries.ts';

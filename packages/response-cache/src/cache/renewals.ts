@@ -1,6 +1,5 @@
 import type { Answer } from '../answer/answer.ts';
-import type { Outcome } from '../answer/answer-options.ts';
-import { Unshared } from '../answer/unshared.ts';
+import { type Outcome, Unshared } from '../answer/answer-options.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import type { SingleFlight, Wanted } from './single-flight.ts';

@@ -1,14 +1,17 @@
-import { Answer, Shared } from '../answer/answer.ts';
-import { checkTags } from '../validate/check-values.ts';
-import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
+import { Answer, Shared, hardNameOf } from '../answer/answer.ts';
+import { checkTags, positiveInteger } from '../validate.ts';
+import {
+  type AnswerOptions,
+  type Kept,
+  type Outcome,
+  type Producer,
+  Unshared,
+} from '../answer/answer-options.ts';
 import { PendingRun } from './pending-run.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
-import type { Count, Counters, Tally } from '../counts/stats.ts';
+import type { Count, Counters, Tally } from '../stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 import type { StoreWriter, WritePermit } from './store-writer.ts';
-import { hardNameOf } from '../answer/tag-names.ts';
 import { toJson } from '../answer/to-json.ts';
-import { Unshared } from '../answer/unshared.ts';
 
 /* Time a run accepts callers: a producer that never settles would otherwise block its key for good. */
 const joinableMs = 30_000;

@@ -5,7 +5,7 @@ import type { PendingRun } from './pending-run.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import type { Lease } from '../store/lease.ts';
 import { encodeEntry } from '../answer/entry-format.ts';
-import type { Counters } from '../counts/stats.ts';
+import type { Counters } from '../stats.ts';
 import type { StoreHealth } from '../outages/store-health.ts';
 
 /* Earlier than any version of a tag: a value made without a ticket is not stored. */

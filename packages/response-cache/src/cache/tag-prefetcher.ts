@@ -1,6 +1,5 @@
-import { Answer } from '../answer/answer.ts';
+import { Answer, areVersionsOf } from '../answer/answer.ts';
 import type { DecodedEntries } from '../answer/decoded-entries.ts';
-import { areVersionsOf } from '../answer/tag-names.ts';
 import type { Found, JsonStore } from '../store/json-store.ts';
 import type { Versions } from '../store/tag-versions.ts';
 

@@ -1,6 +1,5 @@
 import zlib from 'node:zlib';
-import { anObject, isListOf, wrongValue, type Check } from '../validate/check-values.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { anObject, isListOf, wrongValue, type Check, refuseUnknown } from '../validate.ts';
 import { AcceptEncoding, type Encoding } from './accept-encoding.ts';
 
 /** Compression of the responses of a route. */

@@ -1,3 +1,5 @@
+import { CacheError } from '../errors.ts';
+
 /** A call to the store that has no response yet. */
 export interface PendingCall {
   readonly key: string;
@@ -99,5 +101,19 @@ export class DeadlineQueue {
     this.#firesAt = now + delayMs;
     this.#timer = setTimeout(() => this.#fire(), delayMs);
     this.#timer.unref();
+  }
+}
+
+/** Settles like `answer`, and rejects if that takes longer than `ms`. */
+export async function withTimeout<T>(ms: number, answer: Promise<T>): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const text = `The server did not respond within ${ms} ms.`;
+    reject(new CacheError('ERR_REDLINE_CACHE_STORE_TIMEOUT', text));
+  }, ms);
+  try {
+    return await Promise.race([answer, promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,6 @@
 import { DeadlineQueue, type PendingCall } from './deadline-queue.ts';
 import { CacheError } from '../errors.ts';
-import { publishEvent } from '../counts/events.ts';
+import { publishEvent } from '../stats.ts';
 import type { JsonStore } from '../store/json-store.ts';
 import { neverFailing, type CacheLogger } from './logger.ts';
 

@@ -1,14 +1,18 @@
-import { appName } from './app-name.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
-import { aBoolean, aText, checkValues } from '../validate/check-values.ts';
-import { Faults } from '../store/faults.ts';
-import type { JsonStore } from '../store/json-store.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { withTimeout } from '../outages/deadline-queue.ts';
+import { aBoolean, aText, checkValues, refuseUnknown } from '../validate.ts';
+import { Faults, type JsonStore } from '../store/json-store.ts';
 import { ReadConnection } from './read-connection.ts';
-import { commandsOf, type RedisClient, type RedisCommands } from './redis-client.ts';
+import {
+  commandsOf,
+  type RedisClient,
+  type RedisCommands,
+  nameInRedis,
+  redisName,
+} from './redis-client.ts';
 import { RedisReads } from './redis-reads.ts';
 import { RedisTagVersions } from './redis-tag-versions.ts';
-import { nameInRedis, redisName } from './redis-name.ts';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 
 /** Time limit for one step of `clear` or `purge`, which reads or deletes up to 1,000 keys. */
 const clearStepMs = 5_000;
@@ -137,4 +141,36 @@ export class RedisStore implements JsonStore {
 
 function escapeGlob(text: string): string {
   return text.replace(/[\\*?[\]^-]/g, '\\$&');
+}
+
+/**
+ * Returns a name that distinguishes this app from others: the name in the package.json above its main file, and the folder
+ * of that file in the package, because one package may hold several apps. Without a package.json, as with a bundle, the path
+ * of the file. Empty without a main file.
+ */
+export function appName(mainFile: string | undefined = findMainFile()): string {
+  if (mainFile === undefined) return '';
+  const folder = dirname(mainFile);
+  for (let root = folder; ; root = dirname(root)) {
+    const name = packageName(root);
+    if (name !== undefined)
+      return [name, ...relative(root, folder).split(sep)].filter(Boolean).join('/');
+    if (dirname(root) === root) return mainFile;
+  }
+}
+
+/* PM2 starts every app through its own file, and names the file of the app in the environment. */
+function findMainFile(): string | undefined {
+  const started = process.argv[1];
+  const isPm2 = started !== undefined && /[\\/]ProcessContainer\w*\.js$/.test(started);
+  return isPm2 ? (process.env['pm_exec_path'] ?? started) : started;
+}
+
+function packageName(folder: string): string | undefined {
+  try {
+    const { name } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    return typeof name === 'string' ? name : undefined;
+  } catch {
+    return undefined;
+  }
 }

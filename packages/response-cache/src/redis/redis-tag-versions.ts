@@ -1,5 +1,4 @@
-import type { RedisCommands } from './redis-client.ts';
-import { redisName } from './redis-name.ts';
+import { type RedisCommands, redisName } from './redis-client.ts';
 import type { RedisReads } from './redis-reads.ts';
 import type { TagVersions, Versions } from '../store/tag-versions.ts';
 

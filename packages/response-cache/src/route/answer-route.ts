@@ -1,7 +1,8 @@
 import type { AnswerOptions, Kept, Outcome, Producer } from '../answer/answer-options.ts';
 import { due } from '../cache/read-through.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
-import { headKeyOf } from './request-key.ts';
+import { headKeyOf } from './key/request-key.ts';
+import type { ServerResponse } from 'node:http';
 
 /** Returns the key under which a response made for `request` is kept. */
 export function madeKeyOf(request: CacheRequest, key: string): string {
@@ -22,4 +23,22 @@ export function answerRoute(
   return Promise.resolve(cache.peek(key, options)).then((found) =>
     found === undefined || found === due ? cache.answer(headKeyOf(key), produce, options) : found,
   );
+}
+
+/**
+ * Forgets the response made for `raw` if that still ends as a failure: code below the cache may refuse a response after its
+ * handler, for example because its deferred work is not safe, and a retry must reach the handler.
+ */
+export function forgetRefused(
+  made: Kept,
+  key: string,
+  { cache }: CachedRoute,
+  raw: ServerResponse,
+): void {
+  // An old response that is sent in place of a failure stays kept.
+  if (typeof made !== 'string' && made.source !== 'made') return;
+  raw.once('close', () => {
+    // If the store is down, that has been logged, and nothing was stored either.
+    if (raw.statusCode >= 500) cache.delete(key).catch(() => {});
+  });
 }

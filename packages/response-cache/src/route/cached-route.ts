@@ -6,11 +6,10 @@ import {
   type Compression,
 } from '../encoding/compress-options.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
-import { AheadOfRoute } from './ahead.ts';
+import { AheadOfRoute } from './reads/ahead.ts';
 import { isHead } from './kept-head.ts';
-import { listRoute } from './listed-routes.ts';
-import type { CachePolicy, Identify, Place } from './policy.ts';
-import type { Cookies, ReadsMeaning } from './policy.ts';
+import type { CachePolicy, Identify, Place, Cookies, ReadsMeaning } from './policy.ts';
+import type { ResponsePort } from './response-port.ts';
 
 /** The parts of a framework's request by which the cache distinguishes requests and callers. */
 export interface CacheRequest {
@@ -184,4 +183,28 @@ export function answerOptions(route: CachedRoute, request: object): AnswerOption
     name: route.name,
     isHead,
   };
+}
+
+/** A cached route and the reads that its responses depend on, as `redline doctor` reads them in the process of the app. */
+interface ListedRoute {
+  readonly name: string;
+  readonly reads: WeakRef<ReadonlySet<string>>;
+}
+
+const kRoutes = Symbol.for('redline.cachedRoutes');
+
+/** Lists a route for as long as something else holds `reads`. */
+export function listRoute(name: string, reads: ReadonlySet<string>): void {
+  const listed = ((globalThis as Record<symbol, unknown>)[kRoutes] ??= []) as ListedRoute[];
+  listed.push({ name, reads: new WeakRef(reads) });
+}
+
+/** A request of a cached route, and the response to it. */
+export interface Exchange {
+  readonly route: CachedRoute;
+  readonly request: CacheRequest;
+  readonly key: string;
+  readonly response: unknown;
+  /** The operations of the framework on `response`. */
+  readonly responses: ResponsePort<unknown>;
 }

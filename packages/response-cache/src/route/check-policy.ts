@@ -8,10 +8,12 @@ import {
   oneOf,
   wrongValue,
   type Check,
-} from '../validate/check-values.ts';
+  checkTags,
+  refuseUnknown,
+} from '../validate.ts';
 import { checkCompress } from '../encoding/compress-options.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
 import type { CachePolicy } from './policy.ts';
+import type { CacheRequest } from './cached-route.ts';
 
 const checks: Readonly<Record<keyof CachePolicy<unknown>, Check | undefined>> = {
   ttl: undefined,
@@ -95,4 +97,26 @@ export function checkTtl(ttl: number | undefined, name = 'ttl'): number | undefi
 function namesOne(value: unknown): boolean {
   const { header, cookie } = (value ?? {}) as { header?: unknown; cookie?: unknown };
   return isText(header) !== isText(cookie);
+}
+
+/** Decisions of a handler about the response it makes, in addition to its policy. */
+export interface CacheDecision {
+  /** Lifetime of the response, in milliseconds; with 0 it is not stored. */
+  ttl?: number;
+  /** Additional tags, on a route whose policy has `tags`. */
+  tags?: readonly string[];
+}
+
+const decisions = new WeakMap<object, CacheDecision>();
+
+/** @throws {CacheError} ERR_REDLINE_CACHE_OPTION */
+export function decide(request: object, decision: CacheDecision): void {
+  refuseUnknown('decide', decision, { ttl: true, tags: true });
+  if (decision.ttl !== 0) checkTtl(decision.ttl);
+  checkTags('decide', decision.tags);
+  decisions.set(request, { ...decisions.get(request), ...decision });
+}
+
+export function decisionOn(request: CacheRequest): CacheDecision | undefined {
+  return decisions.get(request);
 }

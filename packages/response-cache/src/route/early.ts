@@ -5,7 +5,7 @@ import type { AnswerOptions, Kept } from '../answer/answer-options.ts';
 import { answerOptions, renewsEarly, type CachedRoute, type CacheRequest } from './cached-route.ts';
 import type { EngineOffers } from './engine-store.ts';
 import { isRenewal } from './renewal.ts';
-import { requestKey } from './request-key.ts';
+import { requestKey } from './key/request-key.ts';
 import type { ResponsePort } from './response-port.ts';
 import { dress } from './send-kept.ts';
 

@@ -1,12 +1,11 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { Answer } from '../answer/answer.ts';
-import type { Drops } from '../store/drops.ts';
+import type { Drops } from '../store/json-store.ts';
 import type { JsonCache } from '../cache/json-cache.ts';
 import type { Cookies } from './policy.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
-import { keyOf } from './key-parts.ts';
+import { keyOf, rewrittenUrl } from './key/request-key.ts';
 import { varyNames } from './kept-head.ts';
-import { rewrittenUrl } from './request-key.ts';
 import { watchSent, type SentResponse } from './sent-response.ts';
 import { encodingsToOffer } from './variant.ts';
 

@@ -4,14 +4,14 @@ export {
   type CachedRoute,
   type CacheHeader,
   type CacheRequest,
+  type Exchange,
   type KeyRules,
   type RouteDefaults,
 } from './cached-route.ts';
-export { decide, type CacheDecision } from './decisions.ts';
 export { EarlyAnswers } from './early.ts';
 export { EngineOffers, type EngineAnswers } from './engine-store.ts';
-export { expressResponses } from './express-responses.ts';
-export { fastifyResponses } from './fastify-responses.ts';
+export { expressResponses } from './express/express-responses.ts';
+export { fastifyResponses } from './fastify/fastify-responses.ts';
 export {
   engineOffers,
   hookObstacle,
@@ -22,7 +22,13 @@ export {
   type Around,
   type Placement,
 } from './hit-placement.ts';
-export { checkPolicy, checkRouteDefaults, checkTtl } from './check-policy.ts';
+export {
+  checkPolicy,
+  checkRouteDefaults,
+  checkTtl,
+  decide,
+  type CacheDecision,
+} from './check-policy.ts';
 export {
   aFunction,
   aLogger,
@@ -33,15 +39,12 @@ export {
   isListOf,
   wrongValue,
   type Check,
-} from '../validate/check-values.ts';
-export type { Exchange } from './exchange.ts';
+} from '../validate.ts';
 export { renewalOf, renewalOptions } from './renewal.ts';
 export { produce } from './run-handler.ts';
-export { forgetRefused } from './refused-response.ts';
-export { hooksOf } from './fastify-hooks.ts';
-export { middlewareBefore } from './express-stack.ts';
-export { answerRoute, madeKeyOf } from './answer-route.ts';
-export { keyOf } from './key-parts.ts';
-export { keysOf, requestKey } from './request-key.ts';
+export { hooksOf } from './fastify/fastify-hooks.ts';
+export { middlewareBefore } from './express/express-route.ts';
+export { answerRoute, forgetRefused, madeKeyOf } from './answer-route.ts';
+export { keyOf, keysOf, requestKey } from './key/request-key.ts';
 export type { ResponsePort } from './response-port.ts';
 export { dress } from './send-kept.ts';

@@ -4,8 +4,13 @@ import { IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { Shared } from '../answer/answer.ts';
-import type { AnswerOptions, Outcome, Producer } from '../answer/answer-options.ts';
-import { Unshared, unshared } from '../answer/unshared.ts';
+import {
+  type AnswerOptions,
+  type Outcome,
+  type Producer,
+  Unshared,
+  unshared,
+} from '../answer/answer-options.ts';
 import type { CachedRoute, CacheRequest } from './cached-route.ts';
 
 /* The request that finds an old response has its own context, which a renewal after its response is not part of. */

@@ -1,19 +1,17 @@
 import { shared } from '../answer/answer.ts';
-import { checkTags } from '../validate/check-values.ts';
+import { checkTags, ignoreRejection } from '../validate.ts';
 import { kindThatIsNotJson } from '../answer/to-json.ts';
-import { unshared } from '../answer/unshared.ts';
-import { etagOf } from './cache-headers.ts';
-import type { CachedRoute } from './cached-route.ts';
-import { ignoreRejection } from '../validate/unawaited.ts';
-import { decisionOn } from './decisions.ts';
-import type { Exchange } from './exchange.ts';
-import { unknownAhead, unknownPeer, whyUnkeyed } from './key-by-reads.ts';
-import { takeHead, varyNames } from './kept-head.ts';
-import { hasIdentifiedCaller } from './identified-caller.ts';
-import { AheadReads } from './ahead.ts';
-import { Observation } from './observe.ts';
-import type { Reads } from './reads.ts';
+import { unshared } from '../answer/answer-options.ts';
+import { etagOf } from './send-kept.ts';
+import type { CachedRoute, Exchange } from './cached-route.ts';
+import { decisionOn } from './check-policy.ts';
 import type { Headers } from './response-port.ts';
+import { unknownAhead, unknownPeer, whyUnkeyed } from './key/key-by-reads.ts';
+import { takeHead, varyNames } from './kept-head.ts';
+import { hasIdentifiedCaller } from './key/identified-caller.ts';
+import { AheadReads } from './reads/ahead.ts';
+import { Observation } from './reads/observe.ts';
+import type { Reads } from './reads/reads.ts';
 
 /* RFC 9111, section 5.2.2: responses that a shared cache may not keep, or not send without revalidation. */
 const notToBeShared = /(?:^|[\s,])(?:no-store|no-cache|private)(?:[\s,=;]|$)/i;

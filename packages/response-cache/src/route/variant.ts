@@ -3,10 +3,9 @@ import type { JsonCache } from '../cache/json-cache.ts';
 import type { Encoding } from '../encoding/accept-encoding.ts';
 import type { Compression } from '../encoding/compress-options.ts';
 import { VariantCache } from '../encoding/variants.ts';
-import type { CacheRequest } from './cached-route.ts';
-import type { Exchange } from './exchange.ts';
-import { addVary } from './kept-head.ts';
+import type { CacheRequest, Exchange } from './cached-route.ts';
 import type { ResponsePort } from './response-port.ts';
+import { addVary } from './kept-head.ts';
 
 const compressibleType =
   /^(?:text\/(?!event-stream)|application\/(?:json|javascript|xml|graphql|x-ndjson)\b|[^;]*\+(?:json|xml)\b)/i;

@@ -1,10 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { isDamaged } from '../answer/entry-format.ts';
-import { checkStore } from './check-store.ts';
-import type { Found, JsonStore } from './json-store.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { checkStore, type Found, type JsonStore } from './json-store.ts';
+import { refuseUnknown, positiveInteger } from '../validate.ts';
 import type { Lease } from './lease.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
 
 export interface CompressedOptions {
   /**

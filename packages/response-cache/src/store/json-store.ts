@@ -1,6 +1,6 @@
-import type { Drops } from './drops.ts';
 import type { Lease } from './lease.ts';
 import type { TagVersions } from './tag-versions.ts';
+import { CacheError } from '../errors.ts';
 
 /**
  * Keeps the values of a {@link JsonCache}. All drivers of this package run the same contract tests, which
@@ -67,3 +67,69 @@ export interface JsonStore {
 }
 
 export type Found = string | null | undefined;
+
+/**
+ * Checks for a store by its methods. A client of Redis has get and set as well, with other arguments.
+ *
+ * @throws {CacheError} ERR_REDLINE_CACHE_OPTION
+ */
+export function checkStore(what: string, store: JsonStore): JsonStore {
+  const { get, set, delete: drop } = (store ?? {}) as Partial<JsonStore>;
+  if ([get, set, drop].every((method) => typeof method === 'function')) return store;
+  const got = (store as object | null)?.constructor?.name ?? String(store);
+  throw new CacheError(
+    'ERR_REDLINE_CACHE_OPTION',
+    `${what} must have get, set and delete, as memoryStore(), redisStore(client) and tieredStore(client) have; got ${got}.`,
+  );
+}
+
+/** Called with the names of changed or deleted values; with undefined for everything. */
+export type DropListener = (names: readonly string[] | undefined) => void;
+
+/** Reports of a store to copies of its values outside of it, such as those of the HTTP engine, about values that no longer hold. */
+export interface Drops {
+  /** False while changes may go unnoticed: values that are read meanwhile may not be copied. */
+  readonly isCoherent: boolean;
+  /** Number of times the connection that reports changes was lost: all copies were dropped then. */
+  readonly losses?: number;
+  /** Returns the names by which a change of the value under `key`, or of one of its tags, is reported. */
+  namesOf(key: string, tags: readonly string[]): string[];
+  /** Calls `listener` with every change, before it is acknowledged, until the returned function is called. */
+  watch(listener: DropListener): () => void;
+}
+
+/** The listeners of a store, usually none. */
+export class DropListeners {
+  readonly #listeners = new Set<DropListener>();
+
+  notify(names: readonly string[] | undefined): void {
+    for (const listener of this.#listeners) listener(names);
+  }
+
+  readonly watch = (listener: DropListener): (() => void) => {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  };
+}
+
+/* Max number of faults reported: a server whose messages all differ would fill the log. */
+const maxReported = 8;
+
+/** Faults that limit a store without stopping it, such as a missing right. */
+export class Faults {
+  readonly #reported = new Set<string>();
+  readonly #listeners = new Set<(fault: string) => void>();
+
+  /** Reports each text once. */
+  report(fault: string): void {
+    if (this.#reported.size >= maxReported || this.#reported.has(fault)) return;
+    this.#reported.add(fault);
+    for (const listener of this.#listeners) listener(fault);
+  }
+
+  /** Calls `listener` with earlier and later faults. */
+  readonly watch = (listener: (fault: string) => void): void => {
+    this.#listeners.add(listener);
+    for (const fault of this.#reported) listener(fault);
+  };
+}

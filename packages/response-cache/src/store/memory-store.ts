@@ -1,7 +1,5 @@
-import { DropListeners, type Drops } from './drops.ts';
-import type { JsonStore } from './json-store.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
+import { DropListeners, type Drops, type JsonStore } from './json-store.ts';
+import { refuseUnknown, positiveInteger } from '../validate.ts';
 import { LruMap } from './lru-map.ts';
 import { MemoryTagVersions, type TagVersions } from './tag-versions.ts';
 

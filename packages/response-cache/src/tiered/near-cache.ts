@@ -1,7 +1,6 @@
 import { isDamaged } from '../answer/entry-format.ts';
-import { DropListeners } from '../store/drops.ts';
+import { DropListeners } from '../store/json-store.ts';
 import { isLease } from '../store/lease.ts';
-import { NearReads } from './near-reads.ts';
 import type { LruMap } from '../store/lru-map.ts';
 import type { Servers } from '../wire/servers.ts';
 import type { ConnectionListener } from '../wire/redis-connection.ts';
@@ -154,4 +153,41 @@ export class NearCache {
 function bytesOf(text: string): number {
   // oxlint-disable-next-line no-control-regex
   return /^[\0-\xff]*$/.test(text) ? text.length : text.length * 2;
+}
+
+/** A pending read. It is a ticket: once it is void, a change has overtaken its result. */
+export interface NearRead {
+  readonly found: Promise<string | null>;
+  isVoid: boolean;
+}
+
+/** The reads of Redis that fill the memory of this process, one for all callers of a key. */
+export class NearReads {
+  readonly #reads = new Map<string, NearRead>();
+
+  of(key: string): NearRead | undefined {
+    return this.#reads.get(key);
+  }
+
+  /** Starts a read; `fetch` sees in it when the result may no longer be kept. */
+  start(key: string, fetch: (read: NearRead) => Promise<string | null>): NearRead {
+    const read: { found?: Promise<string | null>; isVoid: boolean } = { isVoid: false };
+    read.found = fetch(read as NearRead).finally(() => {
+      if (this.#reads.get(key) === read) this.#reads.delete(key);
+    });
+    this.#reads.set(key, read as NearRead);
+    return read as NearRead;
+  }
+
+  void(key: string): void {
+    const read = this.#reads.get(key);
+    if (read === undefined) return;
+    read.isVoid = true;
+    // Later callers start a new read.
+    this.#reads.delete(key);
+  }
+
+  voidAll(): void {
+    for (const key of this.#reads.keys()) this.void(key);
+  }
 }

@@ -1,7 +1,5 @@
-import type { Drops } from '../store/drops.ts';
-import { Faults } from '../store/faults.ts';
-import type { Found, JsonStore } from '../store/json-store.ts';
-import { refuseUnknown } from '../validate/known-options.ts';
+import { type Drops, Faults, type Found, type JsonStore } from '../store/json-store.ts';
+import { refuseUnknown, positiveInteger } from '../validate.ts';
 import {
   HeldLease,
   isLease,
@@ -12,7 +10,6 @@ import {
   type RunOnKey,
 } from '../store/lease.ts';
 import { NearCache } from './near-cache.ts';
-import { positiveInteger } from '../validate/positive-integer.ts';
 import { commandsOf, type RedisClient, type RedisCommands } from '../redis/redis-client.ts';
 import { redisStore, type RedisStore, type RedisStoreOptions } from '../redis/redis-store.ts';
 import { LruMap } from '../store/lru-map.ts';
@@ -20,7 +17,7 @@ import type { TagVersions } from '../store/tag-versions.ts';
 import { TieredTagVersions } from './tiered-tag-versions.ts';
 import { serversOf } from '../wire/servers.ts';
 import { ConnectionLostError } from '../wire/redis-connection.ts';
-import { withTimeout } from '../outages/with-timeout.ts';
+import { withTimeout } from '../outages/deadline-queue.ts';
 
 /* Interval of waiting for a lease without the connection for invalidations. */
 const pollEveryMs = 50;

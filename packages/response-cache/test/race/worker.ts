@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Cluster, Redis } from 'ioredis';
 import { Answer } from '../../src/answer/answer.ts';
 import { JsonCache } from '../../src/cache/json-cache.ts';
-import { NearReads } from '../../src/tiered/near-reads.ts';
+import { NearReads } from '../../src/tiered/near-cache.ts';
 import { RedisTagVersions } from '../../src/redis/redis-tag-versions.ts';
 import { TieredStore, tieredStore } from '../../src/tiered/tiered-store.ts';
 

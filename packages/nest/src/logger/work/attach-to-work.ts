@@ -4,7 +4,7 @@ import type { LoggerCore } from '../logger-core.ts';
 import { carryInGrpc, carryInKafka, carryInNats, carryInPackets } from './clients.ts';
 import { carryInJobs, watchJobs } from './jobs.ts';
 import { watchHandlers, watchPackets } from './messages.ts';
-import { registerCore, unregisterCore } from './work-cores.ts';
+import { registerCore, unregisterCore } from './run-work.ts';
 
 type Prototype = { readonly prototype: never };
 

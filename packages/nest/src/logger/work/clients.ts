@@ -1,7 +1,7 @@
 import { isObservable } from 'rxjs';
 
 import { idName } from './messages.ts';
-import { currentId } from './work-cores.ts';
+import { currentId } from './run-work.ts';
 
 type Call = (...args: unknown[]) => unknown;
 type Methods = Record<string, Call | undefined>;

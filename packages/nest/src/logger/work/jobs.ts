@@ -1,6 +1,5 @@
 import { isSafeId } from '../request-id.ts';
-import { runWork } from './run-work.ts';
-import { currentId, newestCore } from './work-cores.ts';
+import { runWork, currentId, newestCore } from './run-work.ts';
 import type { WorkFacts } from './work-log.ts';
 
 /* Metadata keys of @nestjs/schedule and @nestjs/bullmq. */

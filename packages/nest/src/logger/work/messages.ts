@@ -1,8 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 import { isSafeId } from '../request-id.ts';
-import { runWork } from './run-work.ts';
-import { coreOf } from './work-cores.ts';
+import { runWork, coreOf } from './run-work.ts';
 import type { WorkFacts } from './work-log.ts';
 
 /** Name of the id in headers and in gRPC's metadata. */

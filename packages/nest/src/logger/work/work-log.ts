@@ -3,8 +3,7 @@ import { performance } from 'node:perf_hooks';
 import type { Bindings, Logger } from 'pino';
 
 import { warnOfFault } from '../callback-fault.ts';
-import { JobLog } from '../job-log.ts';
-import type { LoggerCore } from '../logger-core.ts';
+import { JobLog, type LoggerCore } from '../logger-core.ts';
 
 /** Work that is not an HTTP request. */
 export interface WorkFacts {

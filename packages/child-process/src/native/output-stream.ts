@@ -22,7 +22,7 @@ export class OutputStream extends Socket {
   readonly #id: number;
   readonly #index: number;
   #credit = 0;
-  #received = 0;
+  #received: number;
   #isReading = false;
   /** True once the engine was asked to read. */
   #isStarted = false;
@@ -31,10 +31,12 @@ export class OutputStream extends Socket {
   /** True if data read by the engine before the Node handle has not been emitted yet. */
   #isBehind = false;
 
-  constructor(id: number, index: number) {
+  /** @param discarded number of bytes that were discarded before the first access */
+  constructor(id: number, index: number, discarded = 0) {
     super();
     this.#id = id;
     this.#index = index;
+    this.#received = discarded;
   }
 
   /** Starts reading, as a socket over a handle does on creation: the next steps of a stream depend on whether it reads. */
@@ -54,8 +56,8 @@ export class OutputStream extends Socket {
 
   onData(bytes: Buffer): void {
     this.#credit -= bytes.length;
-    this.#received += bytes.length;
     if (this.destroyed) return;
+    this.#received += bytes.length;
     (this as unknown as { _unrefTimer(): void })._unrefTimer();
     if (!this.push(bytes)) this.#stopReading();
   }
@@ -70,6 +72,12 @@ export class OutputStream extends Socket {
     }
     this.push(null);
     this.read(0);
+  }
+
+  /** The end of an output whose last bytes were discarded, because they came before the first access. */
+  onDrained(bytes: number): void {
+    this.#received += bytes;
+    this.onEnded(0);
   }
 
   /** Moves the descriptor into a Node handle. */
@@ -227,4 +235,13 @@ Object.defineProperty(OutputStream.prototype, 'pending', {
 
 function startReading(stream: OutputStream): void {
   stream.startReading();
+}
+
+/** Returns true if code of this process uses the socket as its own stdio. */
+export function isUsedAsStdio(socket: Socket): boolean {
+  // Code that uses it as stdio has adopted it.
+  if (socket instanceof OutputStream && !socket.isAdopted) return false;
+  return Object.getOwnPropertySymbols(socket).some(
+    ({ description }) => description === 'kIsUsedAsStdio',
+  );
 }

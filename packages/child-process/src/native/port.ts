@@ -18,14 +18,21 @@ export interface Listener extends AsyncResource {
   onExited(pid: number, status: number): void;
   /** Its exit status is unknown. */
   onLost(pid: number, errno: number): void;
+  onMeasured(bytes: Buffer): void;
+  readonly pipes: PipeListener | undefined;
+}
+
+/** The engine's events for the outputs of a child. */
+export interface PipeListener {
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
+  onDrained(stream: number, bytes: number): void;
   onOverflowed(stream: number, bytes: Buffer): void;
-  onMeasured(bytes: Buffer): void;
 }
 
 // Destructured, because V8 folds constants of the same module, and loads another module's each time.
-const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST, MEASURED, TREE_ENDED } = EVENT;
+const { STARTED, FAILED, EXITED, DATA, ENDED, DRAINED, OVERFLOWED } = EVENT;
+const { LOST, MEASURED, TREE_ENDED } = EVENT;
 
 const listeners = new Map<number, Listener>();
 /** Trees being ended: their child may have finished, and have no listener any more. */
@@ -111,11 +118,13 @@ function deliver(listener: Listener, kind: number, a: number, b: number, bytes?:
     case LOST:
       return listener.onLost(a, b);
     case DATA:
-      return listener.onData(a, bytes!);
+      return listener.pipes!.onData(a, bytes!);
     case ENDED:
-      return listener.onEnded(a, b, bytes);
+      return listener.pipes!.onEnded(a, b, bytes);
+    case DRAINED:
+      return listener.pipes!.onDrained(a, b);
     case OVERFLOWED:
-      return listener.onOverflowed(a, bytes!);
+      return listener.pipes!.onOverflowed(a, bytes!);
     case MEASURED:
       return listener.onMeasured(bytes!);
   }

@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
+import { Server } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
 import { native } from './engine.ts';
-import { reportResources } from './active-resources.ts';
-import { guardProcessState } from './process-state.ts';
 import { EVENT } from './wire.ts';
 
 type Port = import('../../native.cjs').Port;
@@ -128,4 +128,83 @@ function deliver(listener: Listener, kind: number, a: number, b: number, bytes?:
     case MEASURED:
       return listener.onMeasured(bytes!);
   }
+}
+
+type Change = (...args: unknown[]) => unknown;
+
+const changes = [
+  'chdir',
+  'umask',
+  'setuid',
+  'seteuid',
+  'setgid',
+  'setegid',
+  'setgroups',
+  'initgroups',
+] as const;
+
+/** Calls that end the process without exit handlers: queued children would be lost with the thread that starts them. */
+const ends = ['abort', 'execve'] as const;
+
+interface Flushing {
+  flush(): void;
+  flushAll(): void;
+}
+
+/**
+ * Makes calls that change inherited state wait for children requested earlier, and calls that end the process wait for the
+ * children of all threads. A worker can only end the process, by a signal.
+ */
+function guardProcessState(port: Flushing): void {
+  const flush = (): void => port.flush();
+  const flushAll = (): void => port.flushAll();
+  // A child preempted before it leaves our descriptor table still holds a port that was just closed.
+  guard(Server.prototype, 'listen', flush);
+  // Called by `process.kill`, including a reference saved earlier.
+  guard(process, '_kill', (pid, signal) => {
+    if (signal !== 0 && endsUs(pid as number)) port.flushAll();
+  });
+  if (!isMainThread) return;
+  for (const name of changes) guard(process, name, flush);
+  for (const name of ends) guard(process, name, flushAll);
+}
+
+/** Returns true if a signal to `pid` may reach this process: its own id, or that of a group. */
+function endsUs(pid: number): boolean {
+  return pid <= 0 || pid === process.pid;
+}
+
+function guard(owner: object, name: string, before: Change): void {
+  const state = owner as Record<string, Change | undefined>;
+  const change = state[name];
+  if (change === undefined) return;
+  const guarded: Change = function (this: unknown, ...args) {
+    before(...args);
+    return change.apply(this, args);
+  };
+  Object.defineProperty(guarded, 'name', { value: name });
+  Object.defineProperty(guarded, 'length', { value: change.length });
+  state[name] = guarded;
+}
+
+interface Resources {
+  names(): string[];
+  handles(): object[];
+}
+
+/** Adds the engine's resources to the lists of Node, for code that looks for the reasons why the process stays alive. */
+function reportResources({ names, handles }: Resources): void {
+  const nodes = process as unknown as {
+    getActiveResourcesInfo(): string[];
+    _getActiveHandles(): object[];
+  };
+  const { getActiveResourcesInfo: info, _getActiveHandles: active } = nodes;
+  nodes.getActiveResourcesInfo = function getActiveResourcesInfo() {
+    return [...info.call(process), ...names()];
+  };
+  nodes._getActiveHandles = function _getActiveHandles() {
+    // Called first: it may create a socket over a Node handle, which is then in the other list.
+    const own = handles();
+    return [...active.call(process), ...own];
+  };
 }

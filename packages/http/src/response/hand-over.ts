@@ -1,15 +1,8 @@
 import type { Socket } from 'node:net';
 import { nextTick } from '../node/clocks.ts';
 import { WRITE_FLAGS } from '../native/index.ts';
-import {
-  joinsChunks,
-  kChunkedBuffer,
-  kChunkedLength,
-  kCorked,
-  kOutSocket,
-} from '../node/node-internals.ts';
+import { joinsChunks, kChunkedBuffer, kChunkedLength, kCorked, kOutSocket, addFirstListener } from '../node/node-internals.ts';
 import { defineOwn } from '../node/message-defaults.ts';
-import { addFirstListener } from '../node/own-listeners.ts';
 import type { BufferedWrites, EngineResponse } from '../exchange.ts';
 import {
   kBuffered,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import { moment, settled, type Behaviours, type ChildProcessModule } from './trace.ts';
+import { latch, moment, settled, type Behaviours, type ChildProcessModule } from './trace.ts';
 
 type Use = (stream: Socket) => unknown;
 
@@ -107,13 +107,12 @@ async function factsAlong(child: ChildProcess, act: Use, bytes: number): Promise
 async function heldAfterExit(
   cp: ChildProcessModule,
 ): Promise<{ child: ChildProcess; release: () => void }> {
-  const script =
-    'echo out; echo err >&2; exec >&-; (read line; echo later >&2) <&3 & exec 3<&-; exit 0';
-  const child = cp.spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
-  const input = child.stdio[3] as Socket;
+  const { fd, release } = latch();
+  const script = 'echo out; echo err >&2; exec >&-; (read line <&3; echo later >&2) & exit 0';
+  const child = cp.spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', fd] });
   await once(child, 'exit');
   for (let turn = 0; turn < 5; turn++) await moment();
-  return { child, release: () => input.end('go\n') };
+  return { child, release };
 }
 
 function facts(child: ChildProcess): unknown {

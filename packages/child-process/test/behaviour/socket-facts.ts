@@ -85,7 +85,7 @@ function start(cp: ChildProcessModule, script: string): ChildProcess {
 }
 
 async function factsAlong(child: ChildProcess, act: Use, bytes: number): Promise<unknown> {
-  const outputs = [child.stdout, child.stderr] as Socket[];
+  const outputs = [child.stdout, child.stderr] as unknown as Socket[];
   for (const output of outputs) act(output);
   const seen: unknown[] = [outputs.map(factsOf)];
   const hasPrinted = ({ bytesRead, destroyed }: Socket): boolean =>

@@ -64,7 +64,8 @@ describe('killTree', { skip, timeout: 120_000 }, () => {
       const mark = newMark();
       const script = `sleep 60.${mark} & ${way === 'maxBuffer' ? 'echo much more; ' : ''}wait`;
       const controller = new AbortController();
-      if (way === 'signal') setTimeout(() => controller.abort(), 200);
+      if (way === 'signal')
+        void until('both run', () => alive(mark).length === 2).then(() => controller.abort());
       const options = { killTree: true, signal: controller.signal };
       if (way === 'timeout' || way === 'signal') {
         const timeout = way === 'timeout' ? 200 : 0;

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 /** The crate of each addon's engine, which has its numbers. */
 const engines = { spawn_node: 'spawn_engine', http_node: 'http_engine' };
 
-/** What JavaScript sees of a type, a class or a function: the fields, the name, the signature. */
+/** The parts of a type, a class or a function that JavaScript sees: fields, name, signature. */
 const exported =
   /#\[napi(?:\((?:[^()]|\([^()]*\))*\))?\] (?:#\[[^\]]*\] )*(?:pub struct \w+(?:<[^>]*>)? \{[^}]*\}|impl \w+|pub (?:unsafe )?fn [^{]*)/g;
 
@@ -51,7 +51,9 @@ export function interfaceHash(crate) {
     const rust = code(join(sources, name));
     const signatures = rust.match(exported) ?? [];
     if (signatures.length !== rust.split('#[napi').length - 1)
-      throw new Error(`crates/${crate}/src/${name} has a #[napi] that is no struct, impl or pub fn`);
+      throw new Error(
+        `crates/${crate}/src/${name} has a #[napi] on something other than a struct, an impl or a pub fn`,
+      );
     for (const signature of signatures) hash.update(signature);
   }
   return hash.digest('hex').slice(0, 16);

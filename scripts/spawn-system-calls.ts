@@ -13,7 +13,10 @@ const MANY = 150;
 const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 const engine = pathToFileURL(join(import.meta.dirname, '../packages/child-process/dist/index.js'));
-const modules = { '@redline/child-process': engine.href, 'node:child_process': 'node:child_process' };
+const modules = {
+  '@redline/child-process': engine.href,
+  'node:child_process': 'node:child_process',
+};
 const acts = {
   'spawn, outputs read': `
     const child = spawn('true');
@@ -86,10 +89,7 @@ function countsOf(log: string): Counts {
 function difference(many: Counts, few: Counts): Counts {
   const keys = new Set([...many.keys(), ...few.keys()]);
   return new Map(
-    [...keys].map((key) => [
-      key,
-      ((many.get(key) ?? 0) - (few.get(key) ?? 0)) / (MANY - FEW),
-    ]),
+    [...keys].map((key) => [key, ((many.get(key) ?? 0) - (few.get(key) ?? 0)) / (MANY - FEW)]),
   );
 }
 

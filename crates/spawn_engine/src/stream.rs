@@ -29,9 +29,14 @@ pub(crate) enum Found {
     Nothing,
     Data(Vec<u8>),
     Overflow(Vec<u8>),
-    End { bytes: Vec<u8>, error: Errno },
+    End {
+        bytes: Vec<u8>,
+        error: Errno,
+    },
     /// The end of a discarded stream.
-    Drained { bytes: u64 },
+    Drained {
+        bytes: u64,
+    },
 }
 
 /// Events of a stream that the reactor waits for.

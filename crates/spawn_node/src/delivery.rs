@@ -38,7 +38,9 @@ pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
             None,
         ),
         Event::Lost { id, pid, error } => (LOST, id, pid, error.into(), None),
-        Event::Measured { id, figures } => (MEASURED, id, 0, 0.0, Some(figures::bytes_of(&figures))),
+        Event::Measured { id, figures } => {
+            (MEASURED, id, 0, 0.0, Some(figures::bytes_of(&figures)))
+        }
         Event::TreeEnded { id } => (TREE_ENDED, id, 0, 0.0, None),
         Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0.0, Some(bytes)),
         Event::Ended {
@@ -48,7 +50,9 @@ pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
             error,
         } => (ENDED, id, stream.into(), error.into(), Some(bytes)),
         Event::Drained { id, stream, bytes } => (DRAINED, id, stream.into(), bytes as f64, None),
-        Event::Overflowed { id, stream, bytes } => (OVERFLOWED, id, stream.into(), 0.0, Some(bytes)),
+        Event::Overflowed { id, stream, bytes } => {
+            (OVERFLOWED, id, stream.into(), 0.0, Some(bytes))
+        }
     };
     let fill = |arguments: &mut Arguments<5>| {
         arguments.push_i32(kind);

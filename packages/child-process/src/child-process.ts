@@ -1,6 +1,10 @@
 import { native } from './native/engine.ts';
 import { exec as nativeExec, execFile as nativeExecFile } from './calls/exec-file.ts';
-import { execFileSync as nativeExecFileSync, execSync as nativeExecSync, spawnSync as nativeSpawnSync } from './calls/sync.ts';
+import {
+  execFileSync as nativeExecFileSync,
+  execSync as nativeExecSync,
+  spawnSync as nativeSpawnSync,
+} from './calls/sync.ts';
 import { fork as nativeFork } from './calls/fork.ts';
 import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts';
 import { spawn as nativeSpawn } from './calls/spawn.ts';

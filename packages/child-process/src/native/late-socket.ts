@@ -55,8 +55,14 @@ function endReading(socket: Socket): void {
 function flowPast(socket: Socket, bytes: number): void {
   const { _readableState: readable } = socket as unknown as States;
   readable['flowing'] = true;
-  readable['dataEmitted'] = bytes > 0;
+  if (bytes > 0) markAsRead(socket);
   Object.assign(socket, { [bytesRead!]: bytes });
+}
+
+/** Makes `readableDidRead` true. */
+export function markAsRead(socket: Socket): void {
+  const { _readableState: readable } = socket as unknown as States;
+  readable['dataEmitted'] = true;
 }
 
 /** Destroys a socket without "close", which its own `_destroy` emits. */

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { native } from './engine.ts';
 import { systemError } from '../errors.ts';
+import { markAsRead } from './late-socket.ts';
 import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
 import { port, refLoop, unrefLoop } from './port.ts';
 import { setImmediate } from '../node/timers.ts';
@@ -37,6 +38,7 @@ export class OutputStream extends Socket {
     this.#id = id;
     this.#index = index;
     this.#received = discarded;
+    if (discarded > 0) markAsRead(this);
   }
 
   /** Starts reading, as a socket over a handle does on creation: the next steps of a stream depend on whether it reads. */
@@ -221,6 +223,14 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
   configurable: true,
   get(this: OutputStream) {
     return this.countBytes(bytesRead?.call(this) ?? 0);
+  },
+});
+
+const bufferSize = Object.getOwnPropertyDescriptor(Socket.prototype, 'bufferSize')!.get!;
+Object.defineProperty(OutputStream.prototype, 'bufferSize', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.isAdopted || this.destroyed ? bufferSize.call(this) : this.writableLength;
   },
 });
 

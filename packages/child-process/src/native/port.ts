@@ -155,14 +155,14 @@ interface Flushing {
  * Makes calls that change inherited state wait for children requested earlier, and calls that end the process wait for the
  * children of all threads. A worker can only end the process, by a signal.
  */
-function guardProcessState(port: Flushing): void {
-  const flush = (): void => port.flush();
-  const flushAll = (): void => port.flushAll();
+function guardProcessState(flushing: Flushing): void {
+  const flush = (): void => flushing.flush();
+  const flushAll = (): void => flushing.flushAll();
   // A child preempted before it leaves our descriptor table still holds a port that was just closed.
   guard(Server.prototype, 'listen', flush);
   // Called by `process.kill`, including a reference saved earlier.
   guard(process, '_kill', (pid, signal) => {
-    if (signal !== 0 && endsUs(pid as number)) port.flushAll();
+    if (signal !== 0 && endsUs(pid as number)) flushing.flushAll();
   });
   if (!isMainThread) return;
   for (const name of changes) guard(process, name, flush);

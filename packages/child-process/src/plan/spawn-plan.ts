@@ -163,9 +163,7 @@ const original = process.env;
 const isReal = isMainThread && native !== undefined && isProcessEnvironment();
 
 /** Returns the environment of a child, `undefined` if Node refuses a string in it. */
-function environmentPairs(
-  given: NodeJS.ProcessEnv | undefined,
-): EnvironmentPairs | undefined {
+function environmentPairs(given: NodeJS.ProcessEnv | undefined): EnvironmentPairs | undefined {
   if (!given) return isReal && process.env === original ? null : pairsOf(process.env);
   const pairs = pairsOf(given);
   const coverage = process.env['NODE_V8_COVERAGE'];

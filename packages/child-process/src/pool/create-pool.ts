@@ -1,6 +1,12 @@
 import { promisify } from 'node:util';
 import { ChildProcess } from 'node:child_process';
-import { collect, type PoolExecCallback, type PoolExecOptions, killAfter, killWhenAborted } from './exec-file.ts';
+import {
+  collect,
+  type PoolExecCallback,
+  type PoolExecOptions,
+  killAfter,
+  killWhenAborted,
+} from './exec-file.ts';
 import { type PoolOptions, resolvePoolOptions } from './options.ts';
 import type { PoolChild } from './pool-child.ts';
 import { type CloseOptions, ProcessPool } from './process-pool.ts';

@@ -77,10 +77,10 @@ export type Serialization = 'advanced' | 'json';
 
 export function encodeBatch(batch: Message[], serialization: Serialization): unknown[] {
   if (serialization === 'advanced') return batch;
-  return batch.map(([kind, id, value]) =>
+  return batch.map(([type, id, value]) =>
     value instanceof Uint8Array
-      ? [kind, id, Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64'), 1]
-      : [kind, id, value],
+      ? [type, id, Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64'), 1]
+      : [type, id, value],
   );
 }
 
@@ -88,8 +88,8 @@ export function decodeBatch(
   batch: unknown,
   onMessage: (kind: Kind, id: number, value: Value) => void,
 ): void {
-  for (const [kind, id, value, isBase64] of batch as [...Required<Message>, isBase64?: 1][]) {
-    onMessage(kind, id, isBase64 ? Buffer.from(value as string, 'base64') : value);
+  for (const [type, id, value, isBase64] of batch as [...Required<Message>, isBase64?: 1][]) {
+    onMessage(type, id, isBase64 ? Buffer.from(value as string, 'base64') : value);
   }
 }
 
@@ -102,8 +102,8 @@ export class Outbox {
     this.#deliver = deliver;
   }
 
-  post(kind: Kind, id: number, value?: Value): void {
-    this.#waiting.push([kind, id, value]);
+  post(type: Kind, id: number, value?: Value): void {
+    this.#waiting.push([type, id, value]);
     if (this.#waiting.length === 1) setImmediate(() => this.#flush());
   }
 

@@ -4,7 +4,17 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Kind, type Post, type Value, decodeBatch, encodeBatch, type Serialization, Outbox, kind, type Message } from './messages.ts';
+import {
+  type Kind,
+  type Post,
+  type Value,
+  decodeBatch,
+  encodeBatch,
+  type Serialization,
+  Outbox,
+  kind,
+  type Message,
+} from './messages.ts';
 import type { ResolvedPoolOptions } from './options.ts';
 import { nodeChildProcess } from '../node/node-child-process.ts';
 import { ownEngine } from './runtime.ts';
@@ -69,7 +79,7 @@ function openSendLink(
   });
   return {
     process: child,
-    post: (kind, id, value) => outbox.post(kind, id, value),
+    post: (...message) => outbox.post(...message),
     setRef(isRef) {
       const verb = isRef ? 'ref' : 'unref';
       child[verb]();

@@ -1,6 +1,16 @@
 // Program of a pool worker, on Node or Bun: starts children on request, and reports their events.
 import { connect } from 'node:net';
-import { decodeBatch, encodeBatch, type Serialization, type Kind, kind, type Post, type SpawnRequest, type Value, Outbox } from './messages.ts';
+import {
+  decodeBatch,
+  encodeBatch,
+  type Serialization,
+  type Kind,
+  kind,
+  type Post,
+  type SpawnRequest,
+  type Value,
+  Outbox,
+} from './messages.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
 import { WorkerChild } from './worker-child.ts';
 

@@ -11,7 +11,8 @@ export const extraPipes: Behaviours = {
   'ended at once': (cp) => ended(cp, (pipe) => pipe.end()),
   'ended with data': (cp) => ended(cp, (pipe) => pipe.end('data')),
   'ended later': (cp) => ended(cp, (pipe, child) => void child.once('spawn', () => pipe.end())),
-  'ended later with data': (cp) => ended(cp, (pipe, child) => void child.once('spawn', () => pipe.end('data'))),
+  'ended later with data': (cp) =>
+    ended(cp, (pipe, child) => void child.once('spawn', () => pipe.end('data'))),
   'written and ended': (cp) =>
     ended(cp, (pipe, child) => {
       pipe.write('one ');
@@ -19,7 +20,8 @@ export const extraPipes: Behaviours = {
       child.stdout!.once('data', () => pipe.end());
     }),
   'destroyed at once': (cp) => ended(cp, (pipe) => void pipe.destroy()),
-  'destroyed later': (cp) => ended(cp, (pipe, child) => void child.once('spawn', () => pipe.destroy())),
+  'destroyed later': (cp) =>
+    ended(cp, (pipe, child) => void child.once('spawn', () => pipe.destroy())),
   'destroyed with an error': (cp) => ended(cp, (pipe) => void pipe.destroy(new Error('broken'))),
   'written and destroyed': (cp) =>
     ended(cp, (pipe, child) => {

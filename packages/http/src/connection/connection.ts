@@ -12,7 +12,13 @@ import type {
 import { proceedAfterTick, finish } from './finish.ts';
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
-import { kCorked, kNeedDrain, joinsChunks, type EmitterInternals, hasListener } from '../node/node-internals.ts';
+import {
+  kCorked,
+  kNeedDrain,
+  joinsChunks,
+  type EmitterInternals,
+  hasListener,
+} from '../node/node-internals.ts';
 import { isEmitReplaced, isOnReplaced, mayHaveListeners } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';

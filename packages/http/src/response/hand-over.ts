@@ -1,7 +1,14 @@
 import type { Socket } from 'node:net';
 import { nextTick } from '../node/clocks.ts';
 import { WRITE_FLAGS } from '../native/index.ts';
-import { joinsChunks, kChunkedBuffer, kChunkedLength, kCorked, kOutSocket, addFirstListener } from '../node/node-internals.ts';
+import {
+  joinsChunks,
+  kChunkedBuffer,
+  kChunkedLength,
+  kCorked,
+  kOutSocket,
+  addFirstListener,
+} from '../node/node-internals.ts';
 import { defineOwn } from '../node/message-defaults.ts';
 import type { BufferedWrites, EngineResponse } from '../exchange.ts';
 import {

@@ -5,7 +5,12 @@ import { appOf, learnApp } from './app-messages.ts';
 import { createRequest, createResponse } from './messages.ts';
 import { REQUEST_FLAGS, type HeaderBlock } from '../native/index.ts';
 import { mendPrototypes } from '../connection/replaced-prototypes.ts';
-import { completeBody, completeBodyless, pushBody, skipEmptyBody } from '../request/request-body.ts';
+import {
+  completeBody,
+  completeBodyless,
+  pushBody,
+  skipEmptyBody,
+} from '../request/request-body.ts';
 import { announcesBody } from '../request/request-headers.ts';
 import { isUpgrade, upgrade } from '../connection/upgrade.ts';
 import { publishCreated, publishStart } from '../connection/channels.ts';

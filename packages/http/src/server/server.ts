@@ -20,7 +20,14 @@ import {
 } from '../native/index.ts';
 import { NodeServer } from '../node/node-http.ts';
 import { isNode26, symbolOf, countListeners } from '../node/node-internals.ts';
-import { nodeOnlyOption, kServedBy, engineServes, nodeCalls, nodeHasOption, type ServerEngine } from '../engine.ts';
+import {
+  nodeOnlyOption,
+  kServedBy,
+  engineServes,
+  nodeCalls,
+  nodeHasOption,
+  type ServerEngine,
+} from '../engine.ts';
 import { isNodes } from '../node/node-sources.ts';
 import { isEmitReplaced } from '../node/replaced-methods.ts';
 import { replacedOfSockets } from '../node/replaced-sockets.ts';

@@ -4,7 +4,12 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { MessageChannel, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { HttpError } from '../errors.ts';
-import { checkCount, resolveOptions, type ResolvedOptions, type ThreadsOptions } from './options.ts';
+import {
+  checkCount,
+  resolveOptions,
+  type ResolvedOptions,
+  type ThreadsOptions,
+} from './options.ts';
 
 /** Events of the threads. `index` is 0 to n - 1 and stays with a thread's successors. */
 export interface ThreadsEvents {

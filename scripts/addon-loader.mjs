@@ -4,6 +4,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { interfaceHash, writeInterfaces } from './interface.mjs';
 import { crates, targets } from './targets.mjs';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
@@ -54,12 +55,20 @@ function nodesRequire() {
 exports.loadAddon = () => {
   const load = nodesRequire();
   const file = find(load);
+  let addon;
   try {
-    return load(file);
+    addon = load(file);
   } catch (error) {
     const [reason] = error.message.split('\\n', 1);
     throw new Error(\`the addon does not load: \${reason}\`, { cause: error });
   }
+  // An addon of another build would lack functions, or take numbers for others; one without a hash is older than this check.
+  if (addon.interfaceHash?.() === '${interfaceHash(crates[addon])}') return addon;
+  // That of a clone has the platform in its name.
+  const remedy = file.endsWith('/${addon}.node')
+    ? 'delete node_modules and install again'
+    : 'run: node scripts/build-native.mjs';
+  throw new Error(\`\${file} was built for another version of ${package_}; \${remedy}\`);
 };
 
 /** The addon that was built here, in a clone, or else that of the platform package. */
@@ -158,4 +167,7 @@ ${paths}        ];
 `;
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) writeAddonLoaders();
+if (import.meta.url === pathToFileURL(process.argv[1]).href) {
+  writeInterfaces();
+  writeAddonLoaders();
+}

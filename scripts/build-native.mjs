@@ -7,6 +7,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, statSync 
 import { delimiter, dirname, join } from 'node:path';
 import { writeAddonLoaders } from './addon-loader.mjs';
 import { writeAddonTypes } from './addon-types.mjs';
+import { writeInterfaces } from './interface.mjs';
 import { writeWire } from './wire.mjs';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
@@ -20,6 +21,7 @@ const addons = [
 ];
 
 writeWire();
+writeInterfaces();
 writeAddonLoaders();
 if (process.platform !== 'linux') {
   process.stderr.write('The native engines are for Linux: the packages run on Node alone here.\n');

@@ -2,6 +2,7 @@
 // sentence what to do where they run on Node's own modules.
 import assert from 'node:assert/strict';
 import {
+  copyFileSync,
   mkdirSync,
   readFileSync,
   renameSync,
@@ -13,7 +14,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { targets } from '../scripts/targets.mjs';
+import { interfaceHash } from '../scripts/interface.mjs';
+import { crates, targets } from '../scripts/targets.mjs';
 import { addPlatform, copyPackage, install, local, outcomeIn } from './installed/install.ts';
 
 const works = ['answer', 'output\n'];
@@ -24,6 +26,15 @@ const onNode = (http: string, spawn = http) => ({
   works,
 });
 const again = 'delete node_modules and install again';
+
+/** What distinguishes an addon from one that was built with its JavaScript. */
+const stale: Record<string, (file: string, crate: string) => void> = {
+  'have another interface': (file, crate) => {
+    const hash = interfaceHash(crate);
+    replaceInside(file, hash, hash.split('').toReversed().join(''));
+  },
+  'lack a function': (file) => replaceInside(file, 'interfaceHash', 'formerMethods'),
+};
 
 describe(
   'an app finds the addons',
@@ -168,6 +179,33 @@ describe('an app runs on Node, and says why,', { skip: local === undefined }, ()
     assert.deepEqual(done, works);
   });
 
+  // Addons that load, and would then be called by names or with numbers that they do not know.
+  for (const [what, edit] of Object.entries(stale)) {
+    test(`with a platform package whose addons ${what}`, async () => {
+      using app = install();
+      const folder = addPlatform(app.scope, target);
+      const reasonOf = (addon: keyof typeof crates): string => {
+        const file = join(folder, `${addon}.node`);
+        edit(file, crates[addon]);
+        return `${file} was built for another version of @redline/${addon}; ${again}`;
+      };
+      const reasons = [reasonOf('http'), reasonOf('child-process')] as const;
+      assert.deepEqual(await outcomeIn(app.folder), onNode(...reasons));
+    });
+
+    test(`in a clone whose addons ${what}`, async () => {
+      using app = install();
+      const reasonOf = (addon: keyof typeof crates): string => {
+        const file = join(app.scope, addon, `${addon}.${target.name}.node`);
+        copyFileSync(local!.addons[addon]!, file);
+        edit(file, crates[addon]);
+        return `${file} was built for another version of @redline/${addon}; run: node scripts/build-native.mjs`;
+      };
+      const reasons = [reasonOf('http'), reasonOf('child-process')] as const;
+      assert.deepEqual(await outcomeIn(app.folder), onNode(...reasons));
+    });
+  }
+
   test('on a processor that no addon is for', async () => {
     using app = install();
     const outcome = await outcomeIn(app.folder, ...pretend('arch', 'riscv64'));
@@ -190,6 +228,15 @@ describe('an app runs on Node, and says why,', { skip: local === undefined }, ()
     });
   }
 });
+
+/** Replaces text inside an addon by text of the same length. */
+function replaceInside(file: string, text: string, by: string): void {
+  const bytes = readFileSync(file);
+  const at = bytes.indexOf(text);
+  assert.ok(at >= 0, `${file} has no ${text}`);
+  bytes.write(by, at);
+  writeFileSync(file, bytes);
+}
 
 function setVersion(folder: string, version: string): void {
   const file = join(folder, 'package.json');

@@ -4,6 +4,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
+import { interfaceHash, interfaceSource } from '../scripts/interface.mjs';
+import { crates } from '../scripts/targets.mjs';
 
 const root = join(import.meta.dirname, '..');
 const http = {
@@ -49,6 +51,17 @@ describe('numbers that cross between an engine and JavaScript are those of its R
     );
     writeFileSync(join(copy, spawn.rust), text);
   });
+});
+
+describe('an addon and its JavaScript know each other by a hash', () => {
+  for (const [addon, crate] of Object.entries(crates)) {
+    const source = `crates/${crate}/src/interface.rs`;
+    test(`that is the same in ${source} and in the native.cjs of ${addon}`, () => {
+      assert.equal(read(root, source), interfaceSource(crate), 'run npm run wire');
+      const loader = read(root, `packages/${addon}/native.cjs`);
+      assert.match(loader, new RegExp(`'${interfaceHash(crate)}'`), 'run npm run wire');
+    });
+  }
 });
 
 function writeWire(): void {

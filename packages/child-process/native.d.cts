@@ -5,6 +5,7 @@ export declare function loadAddon(): Addon;
 
 export interface Addon {
   readonly hangUp: typeof hangUp;
+  readonly interfaceHash: typeof interfaceHash;
   readonly isReadable: typeof isReadable;
   readonly realEnvironmentVariable: typeof realEnvironmentVariable;
   readonly reapOrphans: typeof reapOrphans;
@@ -18,6 +19,9 @@ export interface Addon {
  * hold the far end.
  */
 declare function hangUp(fd: number): void;
+
+/** Identifies what crosses between this addon and JavaScript: `native.cjs` uses no addon with another hash. */
+declare function interfaceHash(): string;
 
 /** Returns true if a read of the descriptor would not block: bytes are available, or it is at its end. */
 declare function isReadable(fd: number): boolean;
@@ -90,8 +94,13 @@ declare class Port {
   hasHungUp(id: number, stream: number): boolean;
   /** Closes a stream. */
   closeStream(id: number, stream: number): void;
-  /** After the exit: closes stdin, drains the untouched streams, and returns those that have not ended. */
+  /**
+   * After the exit: closes stdin and drains the untouched streams. Returns the number of bytes discarded for each entry of stdio,
+   * or -1 for a stream that has not ended.
+   */
   drain(id: number): Array<number>;
+  /** Keeps what comes out of a drained stream from now on. Returns the number of bytes discarded before. */
+  stopDraining(id: number, stream: number): number;
   /** Blocks until every process requested here has started or failed. */
   flush(): void;
   /** Does the same for the processes requested anywhere in this process, which is about to end. */
@@ -132,4 +141,4 @@ export interface Uncollected {
   bytes: Buffer;
 }
 
-export type { hangUp, isReadable, realEnvironmentVariable, reapOrphans, run, supported, Port };
+export type { hangUp, interfaceHash, isReadable, realEnvironmentVariable, reapOrphans, run, supported, Port };

@@ -27,12 +27,20 @@ function nodesRequire() {
 exports.loadAddon = () => {
   const load = nodesRequire();
   const file = find(load);
+  let addon;
   try {
-    return load(file);
+    addon = load(file);
   } catch (error) {
     const [reason] = error.message.split('\n', 1);
     throw new Error(`the addon does not load: ${reason}`, { cause: error });
   }
+  // An addon of another build would lack functions, or take numbers for others; one without a hash is older than this check.
+  if (addon.interfaceHash?.() === '3945c9b0c1cd0cf7') return addon;
+  // That of a clone has the platform in its name.
+  const remedy = file.endsWith('/http.node')
+    ? 'delete node_modules and install again'
+    : 'run: node scripts/build-native.mjs';
+  throw new Error(`${file} was built for another version of @redline/http; ${remedy}`);
 };
 
 /** The addon that was built here, in a clone, or else that of the platform package. */

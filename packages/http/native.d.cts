@@ -4,9 +4,13 @@
 export declare function loadAddon(): Addon;
 
 export interface Addon {
+  readonly interfaceHash: typeof interfaceHash;
   readonly tables: typeof tables;
   readonly Port: typeof Port;
 }
+
+/** Identifies what crosses between this addon and JavaScript: `native.cjs` uses no addon with another hash. */
+declare function interfaceHash(): string;
 
 /** The tables of the engine. */
 declare function tables(): Tables;
@@ -303,4 +307,4 @@ export interface Tables {
   analyticsCookies: Array<string>;
 }
 
-export type { tables, Port };
+export type { interfaceHash, tables, Port };

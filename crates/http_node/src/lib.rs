@@ -3,6 +3,7 @@
 mod busy_poll;
 mod delivery;
 mod fill;
+mod interface;
 mod io_thread;
 mod js_types;
 mod lines;

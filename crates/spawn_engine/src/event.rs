@@ -70,6 +70,15 @@ pub enum Event {
         /// 0, or the error that ended the reading.
         error: Errno,
     },
+    /// A discarded stream ended and is closed.
+    Drained {
+        /// The child.
+        id: u64,
+        /// The stream.
+        stream: u16,
+        /// Number of bytes discarded.
+        bytes: u64,
+    },
     /// A collected stream exceeded its limit, and reading from it has stopped.
     Overflowed {
         /// The child.
@@ -101,6 +110,7 @@ impl Event {
             | Self::TreeEnded { id }
             | Self::Data { id, .. }
             | Self::Ended { id, .. }
+            | Self::Drained { id, .. }
             | Self::Overflowed { id, .. } => *id,
         }
     }
@@ -110,6 +120,7 @@ impl Event {
             self,
             Self::Data { id, stream, .. }
             | Self::Ended { id, stream, .. }
+            | Self::Drained { id, stream, .. }
             | Self::Overflowed { id, stream, .. }
                 if *id == child && *stream == index
         )

@@ -307,12 +307,21 @@ impl Port {
         self.with(id, |child| child.close(stream, &self.engine.children.epoll));
     }
 
-    /// After the exit: closes stdin and drains untouched streams. Returns those that have not ended; they send [`Event::Ended`]
-    /// later.
+    /// After the exit: closes stdin and drains untouched streams. Returns the number of bytes discarded for each stream that has
+    /// ended, and `None` for those that have not: they send [`Event::Drained`] later.
     #[must_use]
-    pub fn drain(&self, id: u64) -> Vec<u32> {
+    pub fn drain(&self, id: u64) -> Vec<Option<u64>> {
         self.with(id, |child| child.drain(&self.engine.children.epoll))
             .unwrap_or_default()
+    }
+
+    /// Keeps what comes out of a drained stream from now on. Returns the number of bytes discarded before.
+    #[must_use]
+    pub fn stop_draining(&self, id: u64, stream: u16) -> u64 {
+        self.with(id, |child| {
+            child.stop_draining(stream, &self.engine.children.epoll)
+        })
+        .unwrap_or_default()
     }
 
     /// Blocks until every child requested of this port has started or failed.

@@ -19,8 +19,8 @@ pub(crate) enum Mode {
     Flow { credit: usize },
     /// Kept until the end.
     Collect { bytes: Vec<u8>, limit: usize },
-    /// Discarded until the end.
-    Drain,
+    /// Discarded until the end, and counted.
+    Drain { bytes: u64 },
 }
 
 /// The result of one read of a stream.
@@ -29,7 +29,14 @@ pub(crate) enum Found {
     Nothing,
     Data(Vec<u8>),
     Overflow(Vec<u8>),
-    End { bytes: Vec<u8>, error: Errno },
+    End {
+        bytes: Vec<u8>,
+        error: Errno,
+    },
+    /// The end of a discarded stream.
+    Drained {
+        bytes: u64,
+    },
 }
 
 /// Events of a stream that the reactor waits for.
@@ -110,7 +117,7 @@ impl Stream {
         match self.mode {
             Mode::Idle => false,
             Mode::Flow { credit } => credit > 0,
-            Mode::Collect { .. } | Mode::Drain => true,
+            Mode::Collect { .. } | Mode::Drain { .. } => true,
         }
     }
 
@@ -200,7 +207,11 @@ impl Stream {
 
     fn accept(&mut self, epoll: &Epoll, read: &mut Vec<u8>) -> Found {
         match &mut self.mode {
-            Mode::Idle | Mode::Drain => Found::Nothing,
+            Mode::Idle => Found::Nothing,
+            Mode::Drain { bytes } => {
+                *bytes += read.len() as u64;
+                Found::Nothing
+            }
             Mode::Flow { credit } => {
                 *credit -= read.len();
                 if *credit == 0 {
@@ -225,12 +236,45 @@ impl Stream {
         }
     }
 
+    /// Discards the bytes from now on. Returns their number if the stream has ended by then: after short output, the end is known
+    /// in this turn of the loop, as it is with libuv.
+    pub fn drain(&mut self, epoll: &Epoll, token: u64, scratch: &mut Vec<u8>) -> Option<u64> {
+        self.mode = Mode::Drain { bytes: 0 };
+        for _ in 0..2 {
+            if let Found::Drained { bytes } = self.read_once(epoll, scratch) {
+                return Some(bytes);
+            }
+        }
+        match self.arm(epoll, token) {
+            Found::Drained { bytes } => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// Keeps the bytes from now on. Returns the number of those discarded.
+    pub fn stop_draining(&mut self, epoll: &Epoll) -> u64 {
+        let Mode::Drain { bytes } = self.mode else {
+            return 0;
+        };
+        self.disarm(epoll);
+        self.mode = Mode::Idle;
+        bytes
+    }
+
     fn end(&mut self, epoll: &Epoll, error: Errno) -> Found {
         drop(self.take(epoll));
-        let bytes = match &mut self.mode {
-            Mode::Collect { bytes, .. } => std::mem::take(bytes),
-            _ => Vec::new(),
-        };
-        Found::End { bytes, error }
+        match &mut self.mode {
+            Mode::Drain { bytes } => Found::Drained {
+                bytes: std::mem::take(bytes),
+            },
+            Mode::Collect { bytes, .. } => Found::End {
+                bytes: std::mem::take(bytes),
+                error,
+            },
+            Mode::Idle | Mode::Flow { .. } => Found::End {
+                bytes: Vec::new(),
+                error,
+            },
+        }
     }
 }

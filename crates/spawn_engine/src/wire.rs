@@ -21,6 +21,8 @@ pub mod event {
     pub const MEASURED: i32 = 7;
     /// Its tree has ended, or cannot be ended.
     pub const TREE_ENDED: i32 = 8;
+    /// The end of an output that was discarded. `a` is the stream, `b` the number of its bytes.
+    pub const DRAINED: i32 = 9;
 }
 
 /// Options beyond Node's, as bits of one number.

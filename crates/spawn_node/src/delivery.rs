@@ -6,7 +6,7 @@ use std::ptr;
 use napi::sys;
 use node_loop::{Arguments, Callback};
 use spawn_engine::wire::event::{
-    DATA, ENDED, EXITED, FAILED, LOST, MEASURED, OVERFLOWED, STARTED, TREE_ENDED,
+    DATA, DRAINED, ENDED, EXITED, FAILED, LOST, MEASURED, OVERFLOWED, STARTED, TREE_ENDED,
 };
 use spawn_engine::{Event, recycle};
 
@@ -22,8 +22,8 @@ const MIN_EXTERNAL: usize = 64 * 1024;
 /// As [`Callback::call`].
 pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
     let (kind, id, a, b, bytes) = match event {
-        Event::Started { id } => (STARTED, id, 0, 0, None),
-        Event::Failed { id, error } => (FAILED, id, error, 0, None),
+        Event::Started { id } => (STARTED, id, 0, 0.0, None),
+        Event::Failed { id, error } => (FAILED, id, error, 0.0, None),
         // The exit code, or the signal as a negative number.
         Event::Exited {
             id,
@@ -34,26 +34,31 @@ pub(crate) unsafe fn deliver(callback: Callback, event: Event) {
             EXITED,
             id,
             pid,
-            if signal == 0 { code } else { -signal },
+            f64::from(if signal == 0 { code } else { -signal }),
             None,
         ),
-        Event::Lost { id, pid, error } => (LOST, id, pid, error, None),
-        Event::Measured { id, figures } => (MEASURED, id, 0, 0, Some(figures::bytes_of(&figures))),
-        Event::TreeEnded { id } => (TREE_ENDED, id, 0, 0, None),
-        Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0, Some(bytes)),
+        Event::Lost { id, pid, error } => (LOST, id, pid, error.into(), None),
+        Event::Measured { id, figures } => {
+            (MEASURED, id, 0, 0.0, Some(figures::bytes_of(&figures)))
+        }
+        Event::TreeEnded { id } => (TREE_ENDED, id, 0, 0.0, None),
+        Event::Data { id, stream, bytes } => (DATA, id, stream.into(), 0.0, Some(bytes)),
         Event::Ended {
             id,
             stream,
             bytes,
             error,
-        } => (ENDED, id, stream.into(), error, Some(bytes)),
-        Event::Overflowed { id, stream, bytes } => (OVERFLOWED, id, stream.into(), 0, Some(bytes)),
+        } => (ENDED, id, stream.into(), error.into(), Some(bytes)),
+        Event::Drained { id, stream, bytes } => (DRAINED, id, stream.into(), bytes as f64, None),
+        Event::Overflowed { id, stream, bytes } => {
+            (OVERFLOWED, id, stream.into(), 0.0, Some(bytes))
+        }
     };
     let fill = |arguments: &mut Arguments<5>| {
         arguments.push_i32(kind);
         arguments.push_f64(id as f64);
         arguments.push_i32(a);
-        arguments.push_i32(b);
+        arguments.push_f64(b);
         if let Some(bytes) = bytes.filter(|bytes| !bytes.is_empty()) {
             // SAFETY: inside the handle scope of the call.
             arguments.push(unsafe { buffer(arguments.env(), bytes) });

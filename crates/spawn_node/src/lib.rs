@@ -3,6 +3,7 @@
 mod delivery;
 mod environ;
 mod figures;
+mod interface;
 mod port;
 mod request;
 mod run;

@@ -290,10 +290,22 @@ impl Port {
         }
     }
 
-    /// After the exit: closes stdin, drains the untouched streams, and returns those that have not ended.
+    /// After the exit: closes stdin and drains the untouched streams. Returns the number of bytes discarded for each entry of stdio,
+    /// or -1 for a stream that has not ended.
     #[napi]
-    pub fn drain(&self, id: f64) -> Vec<u32> {
-        self.port().map_or(Vec::new(), |port| port.drain(id as u64))
+    pub fn drain(&self, id: f64) -> Vec<f64> {
+        let bytes = self.port().map_or(Vec::new(), |port| port.drain(id as u64));
+        bytes
+            .into_iter()
+            .map(|bytes| bytes.map_or(-1.0, |bytes| bytes as f64))
+            .collect()
+    }
+
+    /// Keeps what comes out of a drained stream from now on. Returns the number of bytes discarded before.
+    #[napi]
+    pub fn stop_draining(&self, id: f64, stream: u16) -> f64 {
+        self.port()
+            .map_or(0.0, |port| port.stop_draining(id as u64, stream) as f64)
     }
 
     /// Blocks until every process requested here has started or failed.

@@ -1,14 +1,13 @@
 import { native } from './native/engine.ts';
-import { exec as nativeExec } from './calls/exec.ts';
-import { execFile as nativeExecFile } from './calls/exec-file.ts';
+import { exec as nativeExec, execFile as nativeExecFile } from './calls/exec-file.ts';
 import {
   execFileSync as nativeExecFileSync,
   execSync as nativeExecSync,
-} from './calls/exec-sync.ts';
+  spawnSync as nativeSpawnSync,
+} from './calls/sync.ts';
 import { fork as nativeFork } from './calls/fork.ts';
 import { addModuleObject, nodeChildProcess } from './node/node-child-process.ts';
 import { spawn as nativeSpawn } from './calls/spawn.ts';
-import { spawnSync as nativeSpawnSync } from './calls/spawn-sync.ts';
 
 export { addModuleObject };
 

@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { engine } from '../src/index.ts';
+import { until } from './until.ts';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 const source = join(import.meta.dirname, '../src/index.ts');
@@ -50,7 +50,7 @@ describe('a parent that ends right after it has started children', { skip }, () 
     });
     const lines = (): number =>
       existsSync(log) ? readFileSync(log, 'utf8').split('\n').length - 1 : 0;
-    for (let tries = 0; tries < 200 && lines() < CHILDREN; tries++) await sleep(20);
+    await until('all of them have started', () => lines() >= CHILDREN);
     return lines();
   }
 

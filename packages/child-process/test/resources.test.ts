@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { engine, exec, execFile, spawn } from '../src/index.ts';
+import { until } from './until.ts';
 import { descriptors, residentMiB, zombies } from './usage.ts';
 
 setFlagsFromString('--expose-gc');
@@ -76,9 +77,7 @@ describe('the native engine', { skip, timeout: 600_000 }, () => {
     for (const [index, signal] of signals.entries()) {
       assert.equal(signal, index % 2 === 0 ? 'SIGKILL' : 'SIGTERM');
     }
-    await sleep(100);
-    assert.equal(zombies(), 0);
-    assert.ok(descriptors() <= before + 2);
+    await until('nothing is left', () => zombies() === 0 && descriptors() <= before + 2);
   });
 
   test('reports each of a burst of failures once', async () => {
@@ -108,9 +107,7 @@ describe('the native engine', { skip, timeout: 600_000 }, () => {
       codes,
       codes.map((_, index) => expected[index % expected.length]),
     );
-    await sleep(100);
-    assert.ok(descriptors() <= before + 2);
-    assert.equal(zombies(), 0);
+    await until('nothing is left', () => zombies() === 0 && descriptors() <= before + 2);
   });
 
   test('a gigabyte into a paused reader stays in the child', async () => {

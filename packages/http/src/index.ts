@@ -4,6 +4,8 @@ export type { StoredHeaders, StoredResponse } from './response-store/stored-resp
 export type { RequestHead } from './request/request-head.ts';
 export type {
   EngineLines,
+  LineSink,
+  LineSource,
   LineTemplate,
   LineWriting,
   ServerLines,
@@ -17,9 +19,7 @@ export {
 } from './response-store/response-store.ts';
 export { proxyHeaderOf, type ProxyHeader, type ProxyValue } from './connection/proxy-header.ts';
 export type { ProxyProtocolOptions } from './server/proxy-options.ts';
-export type { LineSink, LineSource } from './engine-log/line-sink.ts';
-export { engine, type Engine } from './engine.ts';
-export type { ServerEngine } from './served-by.ts';
+export { engine, type Engine, type ServerEngine } from './engine.ts';
 export { runThreads, type Threads, type ThreadsEvents } from './threads/run-threads.ts';
 export type { ThreadsOptions } from './threads/options.ts';
 export { serverFactory, type FastifyServerOptions } from './server/server-factory.ts';

@@ -1,16 +1,16 @@
 import { randomBytes } from 'node:crypto';
 import { type Bindings, type Logger, stdTimeFunctions, symbols } from 'pino';
-import type { EngineLines, LineTemplate } from './engine-log/engine-lines.ts';
-import type { LineSink } from './engine-log/line-sink.ts';
+import type { EngineLines, LineTemplate, LineSink } from './engine-log/engine-lines.ts';
 import { type LineStream, streamSink } from './engine-log/stream-sink.ts';
 
 export type {
   EngineLines,
+  LineSink,
+  LineSource,
   LineTemplate,
   LineWriting,
   ServerLines,
 } from './engine-log/engine-lines.ts';
-export type { LineSink, LineSource } from './engine-log/line-sink.ts';
 export { type LineStream, streamSink } from './engine-log/stream-sink.ts';
 
 /** Selects the stored responses that are logged, and names the fields of their lines. */

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { engine } from '../src/index.ts';
 import { connect, Line } from './conformance/wire.ts';
 import type { BusyServer } from './promptness/busy-server.ts';
+import { until } from './until.ts';
 
 const servers = [{ name: 'node:http', isNative: false, isThreaded: false }];
 if (engine().name === 'native') {
@@ -56,7 +57,7 @@ for (const { name, isNative, isThreaded } of servers) {
     async function hold({ socket }: Line): Promise<void> {
       tell(0);
       socket.write(get('/hold'));
-      while (Atomics.load(held, 0) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+      await until('it is held', () => Atomics.load(held, 0) !== 0);
     }
 
     /** Writes requests on connections of their own while the server is held, so that it finds all of them at once. */
@@ -75,11 +76,7 @@ for (const { name, isNative, isThreaded } of servers) {
     /** Resolves once `text` has come so many times on so many lines. */
     async function arrived(all: Line[], text: string, times: number, count: number) {
       const has = ({ received }: Line) => received.split(text).length > times;
-      const deadline = Date.now() + 60_000;
-      while (all.filter(has).length < count) {
-        assert.ok(Date.now() < deadline, `${all.filter(has).length} of ${count} have it`);
-        await new Promise((resolve) => setTimeout(resolve, 2));
-      }
+      await until(`${count} have ${text}`, () => all.filter(has).length >= count);
     }
 
     for (const count of [2, 12, 40]) {

@@ -223,33 +223,31 @@ impl Child {
         stream.is_none_or(Stream::has_hung_up)
     }
 
-    /// After the exit: closes stdin and drains the untouched streams. Returns the streams that have not ended; they report their
-    /// end later.
-    pub fn drain(&self, epoll: &Epoll) -> Vec<u32> {
+    /// After the exit: closes stdin and drains the untouched streams. Returns the number of bytes discarded for each stream that
+    /// has ended, and `None` for those that have not: they report their end later.
+    pub fn drain(&self, epoll: &Epoll) -> Vec<Option<u64>> {
         let mut state = lock(&self.state);
-        let mut open = Vec::new();
         let mut scratch = Vec::with_capacity(4096);
-        for (index, stream) in state.streams.iter_mut().enumerate() {
-            if stream.cancel() || stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
-                continue;
-            }
-            if index == 0 {
-                drop(stream.take(epoll));
-                continue;
-            }
-            stream.mode = Mode::Drain;
-            // After short output, the end is known in this turn of the loop, as it is with libuv.
-            let mut has_ended =
-                || matches!(stream.read_once(epoll, &mut scratch), Found::End { .. });
-            if has_ended()
-                || has_ended()
-                || stream.arm(epoll, token(self.id, index as u16)) != Found::Nothing
-            {
-                continue;
-            }
-            open.push(index as u32);
-        }
-        open
+        let streams = state.streams.iter_mut().enumerate();
+        streams
+            .map(|(index, stream)| {
+                if stream.cancel() || stream.fd.is_none() || !matches!(stream.mode, Mode::Idle) {
+                    return Some(0);
+                }
+                if index == 0 {
+                    drop(stream.take(epoll));
+                    return Some(0);
+                }
+                stream.drain(epoll, token(self.id, index as u16), &mut scratch)
+            })
+            .collect()
+    }
+
+    /// Keeps what comes out of a stream from now on. Returns the number of bytes discarded before.
+    pub fn stop_draining(&self, index: u16, epoll: &Epoll) -> u64 {
+        let mut state = lock(&self.state);
+        let stream = state.streams.get_mut(usize::from(index));
+        stream.map_or(0, |stream| stream.stop_draining(epoll))
     }
 
     /// Handles readiness of a stream seen by the reactor.
@@ -317,6 +315,7 @@ impl Child {
                 bytes,
                 error,
             },
+            Found::Drained { bytes } => Event::Drained { id, stream, bytes },
         })
     }
 }

@@ -265,3 +265,39 @@ fn an_output_that_nobody_reads_and_that_has_not_ended_wakes_nobody() {
     let mut events = [libc::epoll_event { events: 0, u64: 0 }; 4];
     assert!(epoll.wait(&mut events, 0).is_empty());
 }
+
+#[test]
+fn discarded_bytes_are_counted_until_the_end() {
+    let epoll = Epoll::new().unwrap();
+    let (child, _, far) = child_with_output(Mode::Idle);
+    sys::send(&far, b"gone").unwrap();
+    drop(far);
+    assert_eq!(child.drain(&epoll), [Some(0), Some(4)]);
+
+    let (child, inbox, far) = child_with_output(Mode::Idle);
+    sys::send(&far, b"gone").unwrap();
+    assert_eq!(child.drain(&epoll), [Some(0), None]);
+    sys::send(&far, b"too").unwrap();
+    assert_eq!(watch(&child, &epoll), Wake::Never);
+    drop(far);
+    assert_eq!(watch(&child, &epoll), Wake::Now);
+    let drained = Event::Drained {
+        id: 7,
+        stream: 1,
+        bytes: 7,
+    };
+    assert_eq!(inbox.next(), Some(drained));
+}
+
+#[test]
+fn a_stream_that_is_accessed_while_it_is_discarded_keeps_its_further_bytes() {
+    let epoll = Epoll::new().unwrap();
+    let (child, inbox, far) = child_with_output(Mode::Idle);
+    sys::send(&far, b"gone").unwrap();
+    assert_eq!(child.drain(&epoll), [Some(0), None]);
+    assert_eq!(child.stop_draining(1, &epoll), 4);
+    sys::send(&far, b"kept").unwrap();
+    child.flow(1, &epoll);
+    assert_eq!(watch(&child, &epoll), Wake::Now);
+    assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"kept"));
+}

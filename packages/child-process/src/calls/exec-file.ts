@@ -1,8 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { promisify } from 'node:util';
 import { Execution, type ExecCallback, type ExecLimits } from './execution.ts';
-import { nodeChildProcess } from '../node/node-child-process.ts';
-import { withPromise } from './promise.ts';
+import { nodeChildProcess, objectWithOther } from '../node/node-child-process.ts';
 import { givenExtras } from '../plan/extras.ts';
 import { validSignal } from '../plan/signals.ts';
 import { planSpawn, type SpawnPlan } from '../plan/spawn-plan.ts';
@@ -130,4 +129,49 @@ function limitsOf({
     maxBuffer: maxBuffer === undefined ? Infinity : ((maxBuffer as number | null) ?? 0),
     killSignal: signal,
   };
+}
+
+/** `exec` on the native engine. */
+export function exec(command: unknown, options?: unknown, callback?: unknown): ChildProcess {
+  if (typeof command !== 'string' || command.includes('\0')) {
+    return nodeChildProcess.exec(command as never, options as never, callback as never);
+  }
+  if (typeof options === 'function') {
+    callback = options;
+    options = undefined;
+  }
+  const given = { ...(options as object | undefined) } as { shell?: unknown };
+  const shell = typeof given.shell === 'string' ? given.shell : true;
+  const all = { __proto__: null, ...given, shell };
+  const other = objectWithOther(execFile) as { execFile: typeof execFile } | undefined;
+  return other === undefined
+    ? execFile(command, all, callback)
+    : other.execFile(command, all, callback);
+}
+
+Object.defineProperty(exec, promisify.custom, { enumerable: false, value: withPromise(exec) });
+
+type Callback = (error: Error | null, stdout: string | Buffer, stderr: string | Buffer) => void;
+
+/** Returns the `util.promisify` version of `exec` or `execFile`: a promise of both outputs that carries the child. */
+function withPromise(
+  original: (...args: never[]) => ChildProcess,
+): (...args: unknown[]) => Promise<{ stdout: string | Buffer; stderr: string | Buffer }> {
+  const promised = (...args: unknown[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<{
+      stdout: string | Buffer;
+      stderr: string | Buffer;
+    }>();
+    const callback: Callback = (error, stdout, stderr) => {
+      const { resourceUsage } = (promise as { child?: ChildProcess }).child ?? {};
+      if (error === null)
+        resolve({ stdout, stderr, ...(resourceUsage !== undefined && { resourceUsage }) });
+      else reject(Object.assign(error, { stdout, stderr }));
+    };
+    return Object.assign(promise, {
+      child: Reflect.apply(original, undefined, [...args, callback]),
+    });
+  };
+  Object.defineProperty(promised, 'name', { value: original.name });
+  return promised;
 }

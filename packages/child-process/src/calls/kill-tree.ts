@@ -2,11 +2,11 @@ import type { ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
 import { handleOf } from '../child/native-child.ts';
 import { ChildProcessError, systemError } from '../errors.ts';
-import type { KillTreeOptions } from '../options.ts';
+import type { KillTreeOptions, ExtraOptions } from '../options.ts';
 import { graceOf, refused, type Extras } from '../plan/extras.ts';
 import { validSignal } from '../plan/signals.ts';
-import { warnWithoutEngine } from './without-engine.ts';
 import { clearTimeout, setTimeout } from '../node/timers.ts';
+import { engine } from '../native/engine.ts';
 
 const { signals, errno } = constants;
 
@@ -77,4 +77,18 @@ async function killAlone(child: ChildProcess, signal: number, graceMs: number): 
     clearTimeout(timer);
   }
   for (const stream of child.stdio ?? []) stream?.destroy();
+}
+
+const warned = new Set<string>();
+
+/** Warns once that an option needs the native engine, and states the fallback. */
+export function warnWithoutEngine(option: keyof ExtraOptions, instead: string): void {
+  if (warned.has(option)) return;
+  warned.add(option);
+  const found = engine();
+  const why = found.name === 'node' ? `: ${found.reason}` : ' for this child, which is not its own';
+  process.emitWarning(
+    `${option} needs the native engine of @redline/child-process, which does not serve${why}. Instead, ${instead}.`,
+    { type: 'RedlineWarning', code: 'REDLINE_CHILD_PROCESS_WITHOUT_ENGINE' },
+  );
 }

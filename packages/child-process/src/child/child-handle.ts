@@ -318,18 +318,6 @@ export class ChildHandle extends AsyncResource implements Listener, Owner {
     else this.onexit(status);
   }
 
-  onData(stream: number, bytes: Buffer): void {
-    this.#pipes!.onData(stream, bytes);
-  }
-
-  onEnded(stream: number, errno: number, bytes: Buffer | undefined): void {
-    this.#pipes!.onEnded(stream, errno, bytes);
-  }
-
-  onOverflowed(stream: number, bytes: Buffer): void {
-    this.#pipes!.onOverflowed(stream, bytes);
-  }
-
   /** Node's own handler, in Node's order. A negative code is the error that prevented the start, or hides the exit status. */
   onexit(code: number, signal?: NodeJS.Signals): void {
     const child = this.#child;

@@ -1,11 +1,12 @@
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { native } from '../native/engine.ts';
-import { OutputStream } from '../native/output-stream.ts';
-import { closedSocket, pastInput, pastOutput } from '../native/late-socket.ts';
-import { closeInTurn, openPipe, type Pipe } from '../native/pipe.ts';
-import { port, refLoop, unrefLoop } from '../native/port.ts';
+import { isUsedAsStdio, OutputStream } from '../native/output-stream.ts';
+import { closedSocket, pastOutput, type Unseen } from '../native/late-socket.ts';
+import { closeInTurn } from '../native/pipe.ts';
+import { port, refLoop, unrefLoop, type PipeListener } from '../native/port.ts';
 import { STDIO } from '../native/wire.ts';
 import { setImmediate } from '../node/timers.ts';
+import { ChildInput } from './child-input.ts';
 
 const { COLLECT, PIPE } = STDIO;
 
@@ -19,10 +20,9 @@ export interface Collection {
 
 type Uncollected = import('../../native.cjs').Uncollected;
 
-interface Ended {
-  readonly bytes: number;
-  /** Number of times the loop had polled when that was reported. */
-  readonly polls: number;
+interface Ended extends Unseen {
+  /** Number of times the loop had polled when that was reported; `undefined` where the engine knows when the loop saw it. */
+  readonly polls: number | undefined;
 }
 
 export interface Owner {
@@ -35,7 +35,7 @@ export interface Owner {
 }
 
 /** The near ends of a child's pipes. A socket is made on first access: most are never accessed. */
-export class ChildPipes {
+export class ChildPipes implements PipeListener {
   readonly #id: number;
   readonly #codes: readonly number[];
   readonly #collection: Collection | undefined;
@@ -46,10 +46,7 @@ export class ChildPipes {
   readonly #ended = new Map<number, Ended>();
   /** Outputs without a socket that have not ended. */
   #untouched: number;
-  #isInputClosed = false;
-  #isSpawned = false;
-  /** Ends stdin, if the program ended it before "spawn". */
-  #endInput: (() => void) | undefined;
+  readonly #input: ChildInput;
   #hasExited = false;
   #isFlushed = false;
   /** Number of times the loop had polled when the child was queued. */
@@ -75,6 +72,7 @@ export class ChildPipes {
     this.#id = id;
     this.#codes = codes;
     this.#collection = collection;
+    this.#input = new ChildInput(id);
     this.#owner = owner;
     this.#onClosed = () => owner.countOutput(false);
     this.#untouched = this.outputs;
@@ -118,7 +116,8 @@ export class ChildPipes {
 
   get(index: number): Socket | null {
     if (!this.#isPipe(index)) return null;
-    return (this.#sockets[index] ??= index === 0 ? this.#makeInput() : this.#makeOutput(index));
+    return (this.#sockets[index] ??=
+      index === 0 ? this.#input.open(this.#owner.hasClosed) : this.#makeOutput(index));
   }
 
   all(): (Socket | null)[] {
@@ -132,8 +131,7 @@ export class ChildPipes {
 
   /** Called after "spawn" was emitted. */
   onSpawned(): void {
-    this.#isSpawned = true;
-    this.#endInput?.();
+    this.#input.onSpawned();
   }
 
   /** The program runs, and "spawn" is about to be emitted: Node emits it before the loop polls for output. */
@@ -160,7 +158,15 @@ export class ChildPipes {
       return;
     }
     this.#collection?.onCollected(index, bytes);
-    this.#endUntouched(index, bytes?.length ?? 0);
+    const length = bytes?.length ?? 0;
+    this.#endUntouched(index, length, length === 0 ? undefined : port().looks());
+  }
+
+  /** An output ended whose bytes, or the first of them, were discarded. */
+  onDrained(index: number, bytes: number): void {
+    const socket = this.#sockets[index];
+    if (socket instanceof OutputStream) socket.onDrained(bytes);
+    else this.#endUntouched(index, bytes, port().looks());
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
@@ -178,7 +184,7 @@ export class ChildPipes {
 
   /** The process has ended or never ran, so stdin has no reader. */
   closeInput(hasExited: boolean): void {
-    this.#isInputClosed = true;
+    this.#input.close();
     this.#hasExited = hasExited;
     this.#hasOutputEvents ||= hasExited;
     this.#sockets[0]?.destroy();
@@ -206,13 +212,17 @@ export class ChildPipes {
     if (this.#untouched === 0 && this.#sockets[0] !== undefined) return;
     const isEmpty = (_: number, index: number): boolean => port().isAtEnd(this.#id, index);
     const empty = wasChannelReadable ? this.#codes.map(isEmpty) : [];
-    const open = port().drain(this.#id);
+    const drained = port().drain(this.#id);
+    const polls = port().looks();
     let ended = 0;
     for (let index = 1; index < this.#codes.length; index++) {
       if (!this.#isPipe(index) || this.#isTouched(index)) continue;
-      if (this.#codes[index] === PIPE && !open.includes(index)) {
+      const bytes = drained[index] ?? 0;
+      if (this.#codes[index] === PIPE && bytes >= 0) {
         this.#untouched--;
-        if (this.#outliving.has(index)) setImmediate(closeInTurn, native!.Pipe, this.#onClosed);
+        const hasOutlived = this.#outliving.has(index);
+        this.#ended.set(index, { bytes, hasFlowed: hasOutlived || bytes > 0, polls });
+        if (hasOutlived) setImmediate(closeInTurn, native!.Pipe, this.#onClosed);
         else if (wasChannelReadable && !empty[index]) setImmediate(this.#onClosed);
         else ended++;
         continue;
@@ -241,7 +251,7 @@ export class ChildPipes {
    * that still writes ends with SIGPIPE.
    */
   discard(kill?: () => void): void {
-    const hasEnded = this.#hasPolled && (!this.#isInputClosed || this.#hasExited);
+    const hasEnded = this.#hasPolled && (!this.#input.isClosed || this.#hasExited);
     const open: number[] = [];
     const last: [index: number, bytes: Buffer | undefined][] = [];
     for (const index of this.#collected()) {
@@ -280,10 +290,7 @@ export class ChildPipes {
   /** Returns the outputs that are still being collected. */
   #collected(): number[] {
     return [...this.#codes.keys()].filter(
-      (index) =>
-        this.#codes[index] === COLLECT &&
-        !this.#isTouched(index) &&
-        !(this.#isFlushed && !this.#draining.has(index)),
+      (index) => this.#codes[index] === COLLECT && !this.#isTouched(index),
     );
   }
 
@@ -307,44 +314,19 @@ export class ChildPipes {
     return this.#sockets[index] !== undefined || this.#ended.has(index);
   }
 
-  #makeInput(): Socket {
-    if (this.#owner.hasClosed) return pastInput();
-    if (this.#isInputClosed) {
-      port().closeStream(this.#id, 0);
-      return closedSocket();
-    }
-    const { fd } = port().take(this.#id, 0);
-    if (fd < 0) return closedSocket();
-    const pipe = openPipe(native!.Pipe, fd);
-    if (!this.#isSpawned) this.#holdEnd(pipe);
-    return new Socket({ handle: pipe, readable: false } as object);
-  }
-
-  /** "finish" and "close" of stdin come after "spawn": its end is delayed until then. */
-  #holdEnd(pipe: Pipe): void {
-    const { shutdown } = pipe;
-    pipe.shutdown = (request) => {
-      if (this.#isSpawned) return shutdown.call(pipe, request);
-      this.#endInput = () => {
-        const errno = shutdown.call(pipe, request);
-        if (errno !== 0) request.oncomplete(errno);
-      };
-      return 0;
-    };
-  }
-
   #makeOutput(index: number): Socket {
     const past = this.#ended.get(index);
     if (past !== undefined) return this.#makeEnded(index, past);
-    if (this.#owner.hasClosed) return this.#makePast(index);
-    if (this.#isFlushed && !this.#draining.has(index)) return closedSocket();
+    const isCollected = this.#codes[index] === COLLECT;
+    if (this.#owner.hasClosed) return this.#makePast(index, { bytes: 0, hasFlowed: isCollected });
     if (port().isEndSeen(this.#id, index)) return this.#endSeen(index);
     if (this.#hasExited && port().isAtEnd(this.#id, index)) return this.#endUnseen(index);
-    const stream = new OutputStream(this.#id, index);
+    const discarded = this.#isFlushed ? port().stopDraining(this.#id, index) : 0;
+    const stream = new OutputStream(this.#id, index, discarded);
     this.#sockets[index] = stream;
     this.#touch(index);
     stream.on('close', () => this.#owner.countOutput(!stream.readableEnded));
-    if (this.#codes[index] !== COLLECT) {
+    if (!isCollected) {
       stream.start();
       // Another process holds it, and it has been flowing since the exit.
       return this.#isFlushed ? stream.resume() : stream;
@@ -360,9 +342,9 @@ export class ChildPipes {
     return stream;
   }
 
-  #endUntouched(index: number, bytes: number): void {
+  #endUntouched(index: number, bytes: number, polls: number | undefined): void {
     if (this.#isTouched(index)) return;
-    this.#ended.set(index, { bytes, polls: bytes === 0 ? 0 : port().looks() });
+    this.#ended.set(index, { bytes, hasFlowed: true, polls });
     const hasOutlived = this.#draining.has(index);
     this.#touch(index);
     // libuv closes ended pipes after its poll: the channel's data of this turn comes first.
@@ -374,10 +356,12 @@ export class ChildPipes {
    * Creates a socket for an output that ended before the first access. Node's socket reads its end one turn of the loop after the
    * bytes, which may be after the exit; an output without a byte has ended before that.
    */
-  #makeEnded(index: number, { bytes, polls }: Ended): Socket {
-    const hasTurned = bytes > 0 ? port().looks() > polls : port().isEndSeen(this.#id, index);
-    if (this.#owner.hasClosed || hasTurned) return this.#makePast(index, bytes);
-    if (this.#isFlushed || bytes === 0) return closedSocket();
+  #makeEnded(index: number, ended: Ended): Socket {
+    const { bytes, polls } = ended;
+    const hasTurned =
+      polls === undefined ? port().isEndSeen(this.#id, index) : port().looks() > polls;
+    if (this.#owner.hasClosed || hasTurned) return this.#makePast(index, ended);
+    if (this.#isFlushed || bytes === 0) return closedSocket(true, ended);
     const stream = new OutputStream(this.#id, index);
     stream.onEnded(0);
     return stream;
@@ -385,17 +369,18 @@ export class ChildPipes {
 
   /** Closes an output without a byte whose end Node has seen, and returns its socket. */
   #endSeen(index: number): Socket {
-    const bytes = this.#codes[index] === COLLECT ? this.#uncollect(index).bytes : undefined;
+    const isCollected = this.#codes[index] === COLLECT;
+    const bytes = isCollected ? this.#uncollect(index).bytes : undefined;
     this.#collection?.onCollected(index, bytes);
     port().closeStream(this.#id, index);
     this.#touch(index);
     process.nextTick(this.#onClosed);
-    return this.#makePast(index, bytes?.length);
+    return this.#makePast(index, { bytes: bytes?.length ?? 0, hasFlowed: isCollected });
   }
 
-  #makePast(index: number, bytes = 0): Socket {
-    if (this.#codes[index] !== COLLECT) return pastOutput();
-    return pastOutput(bytes, (socket) => this.#collection!.attach(index, socket));
+  #makePast(index: number, unseen: Unseen): Socket {
+    if (this.#codes[index] !== COLLECT) return pastOutput(unseen);
+    return pastOutput(unseen, (socket) => this.#collection!.attach(index, socket));
   }
 
   /** Does the same for an output whose end comes in this turn of the loop: its "close" is to come. */
@@ -412,12 +397,4 @@ export class ChildPipes {
     this.#untouched--;
     if (this.#draining.delete(index)) unrefLoop();
   }
-}
-
-function isUsedAsStdio(socket: Socket): boolean {
-  // Code that uses it as stdio has adopted it.
-  if (socket instanceof OutputStream && !socket.isAdopted) return false;
-  return Object.getOwnPropertySymbols(socket).some(
-    ({ description }) => description === 'kIsUsedAsStdio',
-  );
 }

@@ -1,6 +1,7 @@
 import { Socket } from 'node:net';
 import { native } from './engine.ts';
 import { systemError } from '../errors.ts';
+import { markAsRead } from './late-socket.ts';
 import { closeInTurn, openPipe, type Pipe } from './pipe.ts';
 import { port, refLoop, unrefLoop } from './port.ts';
 import { setImmediate } from '../node/timers.ts';
@@ -22,7 +23,7 @@ export class OutputStream extends Socket {
   readonly #id: number;
   readonly #index: number;
   #credit = 0;
-  #received = 0;
+  #received: number;
   #isReading = false;
   /** True once the engine was asked to read. */
   #isStarted = false;
@@ -31,10 +32,13 @@ export class OutputStream extends Socket {
   /** True if data read by the engine before the Node handle has not been emitted yet. */
   #isBehind = false;
 
-  constructor(id: number, index: number) {
+  /** @param discarded number of bytes that were discarded before the first access */
+  constructor(id: number, index: number, discarded = 0) {
     super();
     this.#id = id;
     this.#index = index;
+    this.#received = discarded;
+    if (discarded > 0) markAsRead(this);
   }
 
   /** Starts reading, as a socket over a handle does on creation: the next steps of a stream depend on whether it reads. */
@@ -54,8 +58,8 @@ export class OutputStream extends Socket {
 
   onData(bytes: Buffer): void {
     this.#credit -= bytes.length;
-    this.#received += bytes.length;
     if (this.destroyed) return;
+    this.#received += bytes.length;
     (this as unknown as { _unrefTimer(): void })._unrefTimer();
     if (!this.push(bytes)) this.#stopReading();
   }
@@ -70,6 +74,12 @@ export class OutputStream extends Socket {
     }
     this.push(null);
     this.read(0);
+  }
+
+  /** The end of an output whose last bytes were discarded, because they came before the first access. */
+  onDrained(bytes: number): void {
+    this.#received += bytes;
+    this.onEnded(0);
   }
 
   /** Moves the descriptor into a Node handle. */
@@ -216,6 +226,14 @@ Object.defineProperty(OutputStream.prototype, 'bytesRead', {
   },
 });
 
+const bufferSize = Object.getOwnPropertyDescriptor(Socket.prototype, 'bufferSize')!.get!;
+Object.defineProperty(OutputStream.prototype, 'bufferSize', {
+  configurable: true,
+  get(this: OutputStream) {
+    return this.isAdopted || this.destroyed ? bufferSize.call(this) : this.writableLength;
+  },
+});
+
 // Node considers a socket without a handle to be connecting or destroyed.
 const pending = Object.getOwnPropertyDescriptor(Socket.prototype, 'pending')!.get!;
 Object.defineProperty(OutputStream.prototype, 'pending', {
@@ -227,4 +245,13 @@ Object.defineProperty(OutputStream.prototype, 'pending', {
 
 function startReading(stream: OutputStream): void {
   stream.startReading();
+}
+
+/** Returns true if code of this process uses the socket as its own stdio. */
+export function isUsedAsStdio(socket: Socket): boolean {
+  // Code that uses it as stdio has adopted it.
+  if (socket instanceof OutputStream && !socket.isAdopted) return false;
+  return Object.getOwnPropertySymbols(socket).some(
+    ({ description }) => description === 'kIsUsedAsStdio',
+  );
 }

@@ -1,7 +1,7 @@
 import type { AsyncResource } from 'node:async_hooks';
+import { Server } from 'node:net';
+import { isMainThread } from 'node:worker_threads';
 import { native } from './engine.ts';
-import { reportResources } from './active-resources.ts';
-import { guardProcessState } from './process-state.ts';
 import { EVENT } from './wire.ts';
 
 type Port = import('../../native.cjs').Port;
@@ -18,14 +18,21 @@ export interface Listener extends AsyncResource {
   onExited(pid: number, status: number): void;
   /** Its exit status is unknown. */
   onLost(pid: number, errno: number): void;
+  onMeasured(bytes: Buffer): void;
+  readonly pipes: PipeListener | undefined;
+}
+
+/** The engine's events for the outputs of a child. */
+export interface PipeListener {
   onData(stream: number, bytes: Buffer): void;
   onEnded(stream: number, errno: number, bytes: Buffer | undefined): void;
+  onDrained(stream: number, bytes: number): void;
   onOverflowed(stream: number, bytes: Buffer): void;
-  onMeasured(bytes: Buffer): void;
 }
 
 // Destructured, because V8 folds constants of the same module, and loads another module's each time.
-const { STARTED, FAILED, EXITED, DATA, ENDED, OVERFLOWED, LOST, MEASURED, TREE_ENDED } = EVENT;
+const { STARTED, FAILED, EXITED, DATA, ENDED, DRAINED, OVERFLOWED } = EVENT;
+const { LOST, MEASURED, TREE_ENDED } = EVENT;
 
 const listeners = new Map<number, Listener>();
 /** Trees being ended: their child may have finished, and have no listener any more. */
@@ -111,12 +118,93 @@ function deliver(listener: Listener, kind: number, a: number, b: number, bytes?:
     case LOST:
       return listener.onLost(a, b);
     case DATA:
-      return listener.onData(a, bytes!);
+      return listener.pipes!.onData(a, bytes!);
     case ENDED:
-      return listener.onEnded(a, b, bytes);
+      return listener.pipes!.onEnded(a, b, bytes);
+    case DRAINED:
+      return listener.pipes!.onDrained(a, b);
     case OVERFLOWED:
-      return listener.onOverflowed(a, bytes!);
+      return listener.pipes!.onOverflowed(a, bytes!);
     case MEASURED:
       return listener.onMeasured(bytes!);
   }
+}
+
+type Change = (...args: unknown[]) => unknown;
+
+const changes = [
+  'chdir',
+  'umask',
+  'setuid',
+  'seteuid',
+  'setgid',
+  'setegid',
+  'setgroups',
+  'initgroups',
+] as const;
+
+/** Calls that end the process without exit handlers: queued children would be lost with the thread that starts them. */
+const ends = ['abort', 'execve'] as const;
+
+interface Flushing {
+  flush(): void;
+  flushAll(): void;
+}
+
+/**
+ * Makes calls that change inherited state wait for children requested earlier, and calls that end the process wait for the
+ * children of all threads. A worker can only end the process, by a signal.
+ */
+function guardProcessState(flushing: Flushing): void {
+  const flush = (): void => flushing.flush();
+  const flushAll = (): void => flushing.flushAll();
+  // A child preempted before it leaves our descriptor table still holds a port that was just closed.
+  guard(Server.prototype, 'listen', flush);
+  // Called by `process.kill`, including a reference saved earlier.
+  guard(process, '_kill', (pid, signal) => {
+    if (signal !== 0 && endsUs(pid as number)) flushing.flushAll();
+  });
+  if (!isMainThread) return;
+  for (const name of changes) guard(process, name, flush);
+  for (const name of ends) guard(process, name, flushAll);
+}
+
+/** Returns true if a signal to `pid` may reach this process: its own id, or that of a group. */
+function endsUs(pid: number): boolean {
+  return pid <= 0 || pid === process.pid;
+}
+
+function guard(owner: object, name: string, before: Change): void {
+  const state = owner as Record<string, Change | undefined>;
+  const change = state[name];
+  if (change === undefined) return;
+  const guarded: Change = function (this: unknown, ...args) {
+    before(...args);
+    return change.apply(this, args);
+  };
+  Object.defineProperty(guarded, 'name', { value: name });
+  Object.defineProperty(guarded, 'length', { value: change.length });
+  state[name] = guarded;
+}
+
+interface Resources {
+  names(): string[];
+  handles(): object[];
+}
+
+/** Adds the engine's resources to the lists of Node, for code that looks for the reasons why the process stays alive. */
+function reportResources({ names, handles }: Resources): void {
+  const nodes = process as unknown as {
+    getActiveResourcesInfo(): string[];
+    _getActiveHandles(): object[];
+  };
+  const { getActiveResourcesInfo: info, _getActiveHandles: active } = nodes;
+  nodes.getActiveResourcesInfo = function getActiveResourcesInfo() {
+    return [...info.call(process), ...names()];
+  };
+  nodes._getActiveHandles = function _getActiveHandles() {
+    // Called first: it may create a socket over a Node handle, which is then in the other list.
+    const own = handles();
+    return [...active.call(process), ...own];
+  };
 }

@@ -20,6 +20,8 @@ export const EVENT = {
   MEASURED: 7,
   /** Its tree has ended, or cannot be ended. */
   TREE_ENDED: 8,
+  /** The end of an output that was discarded. `a` is the stream, `b` the number of its bytes. */
+  DRAINED: 9,
 } as const;
 
 /** Options beyond Node's, as bits of one number. */

@@ -1,11 +1,20 @@
 import { promisify } from 'node:util';
-import { collect, type PoolExecCallback, type PoolExecOptions } from './exec-file.ts';
-import { checkExecFile, checkSpawn } from './check.ts';
-import { killAfter, killWhenAborted } from './limits.ts';
+import { ChildProcess } from 'node:child_process';
+import {
+  collect,
+  type PoolExecCallback,
+  type PoolExecOptions,
+  killAfter,
+  killWhenAborted,
+} from './exec-file.ts';
 import { type PoolOptions, resolvePoolOptions } from './options.ts';
 import type { PoolChild } from './pool-child.ts';
 import { type CloseOptions, ProcessPool } from './process-pool.ts';
 import { type PoolSpawnOptions, toSpawnRequest } from './spawn-request.ts';
+import { planExecFile } from '../calls/exec-file.ts';
+import { nodeChildProcess } from '../node/node-child-process.ts';
+import { planSpawn } from '../plan/spawn-plan.ts';
+import { isDeno, ownEngine } from './runtime.ts';
 
 /** A child whose `stdio` is all pipes, the default. */
 export type PipedPoolChild = PoolChild & {
@@ -147,4 +156,50 @@ function withPromise(run: (...args: never[]) => PoolChild): unknown {
       return Object.assign(promise, { child });
     },
   });
+}
+
+/** True if Node's own functions are available to report invalid arguments. */
+const isNode = ownEngine === 'node' && !isDeno;
+
+/** @throws the error of Node's `spawn` for these arguments; the pool checks `stdio` itself */
+function checkSpawn(file: string, args: readonly string[], options: PoolSpawnOptions): void {
+  const given = { ...options, stdio: undefined };
+  if (planSpawn(file, args, given) !== undefined) return;
+  refuse(() => nodeChildProcess.spawn(file, args, given));
+}
+
+/** @throws the error of Node's `execFile` for these arguments */
+function checkExecFile(
+  file: string,
+  args: readonly string[],
+  options: PoolExecOptions,
+  callback: unknown,
+): void {
+  if (planExecFile(file, args, options, callback) !== undefined) return;
+  refuse(() => nodeChildProcess.execFile(file, args, options as never, callback as never));
+}
+
+function refuse(call: () => void): void {
+  if (isNode) return validateWithNode(call);
+  throw Object.assign(new TypeError('An argument is invalid.'), { code: 'ERR_INVALID_ARG_VALUE' });
+}
+
+type Start = (...args: unknown[]) => unknown;
+
+const validated = Symbol('the arguments are good');
+
+/** Has one of Node's own functions check its arguments, warn about them or throw, without starting a child. */
+function validateWithNode(call: () => void): void {
+  const prototype = ChildProcess.prototype as unknown as { spawn: Start };
+  const { spawn } = prototype;
+  prototype.spawn = () => {
+    throw validated;
+  };
+  try {
+    call();
+  } catch (error) {
+    if (error !== validated) throw error;
+  } finally {
+    prototype.spawn = spawn;
+  }
 }

@@ -1,9 +1,11 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { ChildProcess } from 'node:child_process';
 import { maxBufferError } from '../errors.ts';
-import { killAfter, killWhenAborted } from './limits.ts';
-import type { ChildOutput } from './child-output.ts';
+import type { ChildOutput } from './child-streams.ts';
 import type { PoolChild } from './pool-child.ts';
 import type { PoolSpawnOptions } from './spawn-request.ts';
+import { killOnAbort } from '../calls/abort.ts';
+import { clearTimeout, setTimeout } from '../node/timers.ts';
 
 export interface PoolExecOptions extends Omit<PoolSpawnOptions, 'stdio' | 'detached'> {
   /** `buffer` returns Buffers. @default 'utf8' */
@@ -102,4 +104,25 @@ function gather(
     // A character cut in two by maxBuffer is omitted.
     return length > maxBuffer ? new StringDecoder(encoding).write(bytes) : bytes.toString(encoding);
   };
+}
+
+/** Implements `timeout`: it runs from the call, as in Node. */
+export function killAfter(
+  child: PoolChild,
+  { timeout, killSignal }: PoolSpawnOptions,
+  onTimeout?: () => void,
+): void {
+  if (!timeout) return;
+  const timer = setTimeout(() => {
+    onTimeout?.();
+    child.kill(killSignal);
+  }, timeout);
+  const stop = (): void => clearTimeout(timer);
+  // A child whose worker died has no 'exit'.
+  child.once('exit', stop).once('close', stop);
+}
+
+/** Implements `signal`: kills the child and emits Node's AbortError. */
+export function killWhenAborted(child: PoolChild, { signal, killSignal }: PoolSpawnOptions): void {
+  if (signal) killOnAbort(child as unknown as ChildProcess, signal, killSignal);
 }

@@ -7,7 +7,7 @@ export {
   type PoolSpawn,
   type PromiseWithChild,
 } from './create-pool.ts';
-export type { Balance } from './balance.ts';
+export type { Balance } from './options.ts';
 export type { CloseOptions } from './process-pool.ts';
 export { PoolError, type PoolErrorCode } from './errors.ts';
 export type { ExecError, PoolExecCallback, PoolExecOptions } from './exec-file.ts';

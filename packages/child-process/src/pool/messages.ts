@@ -1,3 +1,5 @@
+import { setImmediate } from '../node/timers.ts';
+
 /** Kinds of messages between the pool and a worker. A message is a kind, the child's number, and a value. */
 export const kind = {
   // Pool to worker.
@@ -68,4 +70,46 @@ export function serializeError(error: NodeJS.ErrnoException): SerializedError {
   const { message, code, errno, syscall, path } = error;
   const { spawnargs } = error as SerializedError;
   return { message, code, errno, syscall, path, spawnargs };
+}
+
+/** `advanced` copies bytes unchanged; `json` is the only format that Node and Bun share. */
+export type Serialization = 'advanced' | 'json';
+
+export function encodeBatch(batch: Message[], serialization: Serialization): unknown[] {
+  if (serialization === 'advanced') return batch;
+  return batch.map(([type, id, value]) =>
+    value instanceof Uint8Array
+      ? [type, id, Buffer.from(value.buffer, value.byteOffset, value.length).toString('base64'), 1]
+      : [type, id, value],
+  );
+}
+
+export function decodeBatch(
+  batch: unknown,
+  onMessage: (kind: Kind, id: number, value: Value) => void,
+): void {
+  for (const [type, id, value, isBase64] of batch as [...Required<Message>, isBase64?: 1][]) {
+    onMessage(type, id, isBase64 ? Buffer.from(value as string, 'base64') : value);
+  }
+}
+
+/** Sends the messages of one turn of the event loop together: a short child makes five of them, often in two turns. */
+export class Outbox {
+  #waiting: Message[] = [];
+  readonly #deliver: (batch: Message[]) => void;
+
+  constructor(deliver: (batch: Message[]) => void) {
+    this.#deliver = deliver;
+  }
+
+  post(type: Kind, id: number, value?: Value): void {
+    this.#waiting.push([type, id, value]);
+    if (this.#waiting.length === 1) setImmediate(() => this.#flush());
+  }
+
+  #flush(): void {
+    const batch = this.#waiting;
+    this.#waiting = [];
+    this.#deliver(batch);
+  }
 }

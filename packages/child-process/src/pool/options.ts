@@ -1,8 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { type Balance, balances } from './balance.ts';
 import { PoolError } from './errors.ts';
-import { findWorkerFile } from './find-worker-file.ts';
-import { findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
+import { findWorkerFile, findRuntime, isDeno, ownEngine, type Runtime } from './runtime.ts';
 
 /** The transport of bytes from a worker to the pool: `process.send`, or one Unix socket per worker. */
 export type Transport = 'send' | 'socket';
@@ -80,4 +78,31 @@ function wrong(key: string, value: unknown, expected: string): PoolError {
 
 function optionError(message: string): PoolError {
   return new PoolError('ERR_REDLINE_POOL_OPTION', message);
+}
+
+/** Rule that selects the worker of the next child. */
+export type Balance = 'random' | 'round-robin' | 'least-busy';
+
+const balances: readonly Balance[] = ['random', 'round-robin', 'least-busy'];
+
+export type Pick = <Worker extends { readonly busy: number }>(
+  workers: readonly Worker[],
+) => Worker | undefined;
+
+export function pickBy(balance: Balance): Pick {
+  let turn = -1;
+  switch (balance) {
+    case 'random':
+      return (workers) => workers[Math.floor(Math.random() * workers.length)];
+    case 'round-robin':
+      return (workers) => workers[(turn = (turn + 1) % Math.max(1, workers.length))];
+    case 'least-busy':
+      return (workers) => {
+        // Equally busy workers take turns: otherwise the first one would get all the work of a quiet server.
+        turn = (turn + 1) % Math.max(1, workers.length);
+        let least = workers[turn];
+        for (const worker of workers) if (worker.busy < least!.busy) least = worker;
+        return least;
+      };
+  }
 }

@@ -1,7 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { signalName, validSignal } from '../plan/signals.ts';
-import { ChildInput } from './child-input.ts';
-import { ChildOutput } from './child-output.ts';
+import { ChildInput, ChildOutput } from './child-streams.ts';
 import {
   type Kind,
   kind,

@@ -1,9 +1,8 @@
 import { PoolError } from './errors.ts';
 import { kind, type Kind, type SpawnRequest, type Value } from './messages.ts';
-import { openLink } from './open-link.ts';
+import { openLink, type WorkerLink } from './worker-link.ts';
 import type { ResolvedPoolOptions } from './options.ts';
 import type { ChildHost, PoolChild } from './pool-child.ts';
-import type { WorkerLink } from './worker-link.ts';
 
 export interface WorkerListener {
   /** The worker is gone; its children have been notified. */

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pickBy, type Pick } from './balance.ts';
+import { pickBy, type Pick, type ResolvedPoolOptions } from './options.ts';
 import { PoolError } from './errors.ts';
 import type { SpawnRequest } from './messages.ts';
-import type { ResolvedPoolOptions } from './options.ts';
 import { PoolChild } from './pool-child.ts';
 import { PoolWorker } from './pool-worker.ts';
 

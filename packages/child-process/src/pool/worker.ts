@@ -1,9 +1,17 @@
 // Program of a pool worker, on Node or Bun: starts children on request, and reports their events.
 import { connect } from 'node:net';
-import { decodeBatch, encodeBatch, type Serialization } from './batches.ts';
+import {
+  decodeBatch,
+  encodeBatch,
+  type Serialization,
+  type Kind,
+  kind,
+  type Post,
+  type SpawnRequest,
+  type Value,
+  Outbox,
+} from './messages.ts';
 import { encodeFrames, FrameDecoder } from './frames.ts';
-import { type Kind, kind, type Post, type SpawnRequest, type Value } from './messages.ts';
-import { Outbox } from './outbox.ts';
 import { WorkerChild } from './worker-child.ts';
 
 const { REDLINE_POOL_ADDRESS, REDLINE_POOL_SECRET, REDLINE_POOL_SERIALIZATION } = process.env;

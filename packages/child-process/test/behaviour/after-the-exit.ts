@@ -2,24 +2,33 @@ import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { blockUntilEnded, moment, settled, type Behaviours } from './trace.ts';
+import {
+  blockUntilEnded,
+  latch,
+  moment,
+  settled,
+  type Behaviours,
+  type ChildProcessModule,
+} from './trace.ts';
 
 /** Pipes that outlive the child, because a process of its own holds them, and streams that are looked at late. */
 export const afterTheExit: Behaviours = {
   'output first looked at long after the exit': async (cp) => {
-    const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later) & exit 0']);
+    const { child, release } = held(cp, '(read line <&3; echo later) & exit 0');
     const closed = once(child, 'close');
     await once(child, 'exit');
-    await moment(100);
-    const late = text(child.stdout);
+    await moment();
+    const late = text(child.stdout!);
+    release();
     return [await late, await closed];
   },
   'output looked at and not read': async (cp) => {
-    const child = cp.spawn('sh', ['-c', 'sleep 0.4 & exit 3']);
+    const { child, release } = held(cp, '(read line <&3) & exit 3');
     const closed = once(child, 'close');
     await once(child, 'exit');
-    await moment(100);
-    const facts = [child.stdout.readable, child.stdout.readableFlowing, child.stdio.length];
+    await moment();
+    const facts = [child.stdout!.readable, child.stdout!.readableFlowing, child.stdio.length];
+    release();
     return [facts, await closed];
   },
   'a listener in the listener of the exit, of an output that ended without a byte': async (cp) => {
@@ -61,13 +70,14 @@ export const afterTheExit: Behaviours = {
     return await closed;
   },
   'a listener long after the exit': async (cp) => {
-    const child = cp.spawn('sh', ['-c', '(sleep 0.4; echo later) & exit 0']);
+    const { child, release } = held(cp, '(read line <&3; echo later) & exit 0');
     const events: unknown[] = [];
     const closed = once(child, 'close');
     await once(child, 'exit');
-    await moment(100);
-    child.stdout.on('data', (chunk) => events.push(String(chunk)));
-    child.stdout.on('end', () => events.push('end'));
+    await moment();
+    child.stdout!.on('data', (chunk) => events.push(String(chunk)));
+    child.stdout!.on('end', () => events.push('end'));
+    release();
     await closed;
     return events;
   },
@@ -155,6 +165,16 @@ export const afterTheExit: Behaviours = {
     return result;
   },
 };
+
+/** A child that leaves a process with its outputs, which waits to be released. */
+function held(
+  cp: ChildProcessModule,
+  script: string,
+): { child: ChildProcess; release: () => void } {
+  const { fd, release } = latch();
+  const child = cp.spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', fd] });
+  return { child, release };
+}
 
 /** All of its streams are looked at, and then the thread is busy until the child has ended. */
 async function endedBeforeTheLoop(child: ChildProcess): Promise<unknown> {

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -150,10 +151,13 @@ export const collected: Behaviours = {
     exec(cp, 'exec sleep 10', { timeout: 50, killSignal: 'SIGKILL' }),
   'timeout of a child that ends itself': (cp) =>
     exec(cp, 'trap "exit 5" TERM; while :; do sleep 0.01; done', { timeout: 100 }),
-  abort: async (cp) => {
+  abort: (cp) => {
     const controller = new AbortController();
-    setTimeout(() => controller.abort(), 30);
-    return execFile(cp, 'sleep', ['10'], { signal: controller.signal });
+    const sleep = (...args: unknown[]) => {
+      const child = Reflect.apply(cp.execFile, undefined, args) as ChildProcess;
+      child.once('spawn', () => controller.abort());
+    };
+    return call(sleep, ['sleep', ['10'], { signal: controller.signal }]);
   },
   'an abort that the child has something to say to': (cp) =>
     often(async () => {

@@ -16,6 +16,7 @@ import { given } from './given.ts';
 import { handedOver } from './handed-over.ts';
 import { messages } from './messages.ts';
 import { missingPrograms } from './missing.ts';
+import { socketFacts } from './socket-facts.ts';
 import { spawnOptions } from './spawn-options.ts';
 import { stdio } from './stdio.ts';
 import { sync } from './sync.ts';
@@ -40,6 +41,7 @@ const suites: Readonly<Record<string, Readonly<Record<string, Behaviour>>>> = {
   'before the loop has looked': beforeTheLoop,
   'after the exit': afterTheExit,
   'outputs that ended unseen': endedUnseen,
+  'properties of the sockets': socketFacts,
   'how a child ends': ending,
   'exec and execFile': collected,
   'fork and messages': messages,

@@ -124,7 +124,7 @@ export const ending: Behaviours = {
   abort: async (cp) => {
     const controller = new AbortController();
     const child = cp.spawn('sleep', ['10'], { signal: controller.signal });
-    setTimeout(() => controller.abort(), 30);
+    child.once('spawn', () => controller.abort());
     return record(child);
   },
   'abort at once': async (cp) => {

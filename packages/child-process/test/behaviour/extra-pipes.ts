@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -9,20 +10,23 @@ const piped = ['pipe', 'pipe', 'pipe', 'pipe'] as const;
 export const extraPipes: Behaviours = {
   'ended at once': (cp) => ended(cp, (pipe) => pipe.end()),
   'ended with data': (cp) => ended(cp, (pipe) => pipe.end('data')),
-  'ended later': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.end(), 50)),
-  'ended later with data': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.end('data'), 50)),
+  'ended later': (cp) => ended(cp, (pipe, child) => void child.once('spawn', () => pipe.end())),
+  'ended later with data': (cp) =>
+    ended(cp, (pipe, child) => void child.once('spawn', () => pipe.end('data'))),
   'written and ended': (cp) =>
-    ended(cp, (pipe) => {
+    ended(cp, (pipe, child) => {
       pipe.write('one ');
       pipe.write('two');
-      setTimeout(() => pipe.end(), 50);
+      child.stdout!.once('data', () => pipe.end());
     }),
   'destroyed at once': (cp) => ended(cp, (pipe) => void pipe.destroy()),
-  'destroyed later': (cp) => ended(cp, (pipe) => void setTimeout(() => pipe.destroy(), 50)),
+  'destroyed later': (cp) =>
+    ended(cp, (pipe, child) => void child.once('spawn', () => pipe.destroy())),
   'destroyed with an error': (cp) => ended(cp, (pipe) => void pipe.destroy(new Error('broken'))),
   'written and destroyed': (cp) =>
-    ended(cp, (pipe) => {
-      pipe.write('data', () => setTimeout(() => pipe.destroy(new Error('broken')), 50));
+    ended(cp, (pipe, child) => {
+      pipe.write('data');
+      child.stdout!.once('data', () => pipe.destroy(new Error('broken')));
     }),
   'a conversation': async (cp) => {
     const child = cp.spawn('sh', ['-c', 'while read x <&3; do echo re-$x >&4; done'], {
@@ -35,7 +39,7 @@ export const extraPipes: Behaviours = {
       if (lines.length < 3) writable!.write(`m${lines.length}\n`);
       else writable!.end();
     });
-    setTimeout(() => writable!.write('m0\n'), 50);
+    child.once('spawn', () => writable!.write('m0\n'));
     await settled(child);
     return lines;
   },
@@ -44,7 +48,7 @@ export const extraPipes: Behaviours = {
     const pipe = child.stdio[3] as Duplex;
     let reply = '';
     pipe.on('data', (chunk) => (reply += chunk));
-    setTimeout(() => pipe.write('hello\n'), 50);
+    child.once('spawn', () => pipe.write('hello\n'));
     await settled(child);
     return reply;
   },
@@ -97,7 +101,10 @@ export const extraPipes: Behaviours = {
   },
 };
 
-async function ended(cp: ChildProcessModule, act: (pipe: Duplex) => void): Promise<unknown> {
+async function ended(
+  cp: ChildProcessModule,
+  act: (pipe: Duplex, child: ChildProcess) => void,
+): Promise<unknown> {
   const child = cp.spawn('sh', ['-c', 'cat <&3; exit 3'], { stdio: [...piped] });
   const events: unknown[] = [];
   const pipe = child.stdio[3] as Duplex;
@@ -107,7 +114,7 @@ async function ended(cp: ChildProcessModule, act: (pipe: Duplex) => void): Promi
   child.stdout!.on('data', (chunk) => (text += chunk));
   child.stderr!.resume();
   child.on('exit', (code) => events.push(['exit', code]));
-  act(pipe);
+  act(pipe, child);
   await settled(child);
   return [text, events.map(String).sort()];
 }

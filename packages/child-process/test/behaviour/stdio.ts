@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { Duplex, type Readable, type Writable } from 'node:stream';
-import { attempt, moment, outcome, record, settled, type Behaviours } from './trace.ts';
+import { until } from '../until.ts';
+import { attempt, latch, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-stdio-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -172,8 +173,8 @@ export const stdio: Behaviours = {
     await settled(child);
     const errors: unknown[] = [];
     child.stdin.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code));
-    child.stdin.write('late');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => child.stdin.write('late', resolve));
+    await new Promise((resolve) => setImmediate(resolve));
     return [errors, child.stdin.destroyed, child.stdin.writable];
   },
   'writing to a child that ends without reading': async (cp) => {
@@ -289,7 +290,8 @@ export const stdio: Behaviours = {
     const child = cp.spawn('head', ['-c', '2000000', '/dev/zero']);
     let hasExited = false;
     child.on('exit', () => (hasExited = true));
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    const { stdout } = child;
+    await until('it is full', () => stdout.readableLength >= stdout.readableHighWaterMark);
     const before = hasExited;
     child.stdout.resume();
     await settled(child);
@@ -325,13 +327,16 @@ export const stdio: Behaviours = {
     return order.filter((entry) => entry !== 'early\n');
   },
   'a grandchild that holds an output nobody reads': async (cp) => {
-    const child = cp.spawn('sh', ['-c', '(sleep 0.2; echo late) &']);
+    const { fd, release } = latch();
+    const script = '(read line <&3; echo late) &';
+    const child = cp.spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', fd] });
     const order: string[] = [];
     child.on('exit', () => order.push('exit'));
     child.on('close', () => order.push('close'));
     await once(child, 'exit');
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    order.push('50 ms');
+    await moment();
+    order.push('released');
+    release();
     await settled(child);
     return order;
   },

@@ -1,6 +1,8 @@
-import { ChildProcess } from 'node:child_process';
+import { ChildProcess, execFileSync } from 'node:child_process';
 import type { EventEmitter } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 
 export type ChildProcessModule = typeof import('node:child_process');
@@ -91,6 +93,22 @@ function hasClosed(child: EventEmitter): boolean {
 
 export function moment(ms = 20): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
+}
+
+/** Makes a descriptor for the stdio of a child, on which a process of its own waits for a line. */
+export function latch(): { readonly fd: number; release(): void } {
+  const folder = mkdtempSync(join(tmpdir(), 'redline-latch-'));
+  execFileSync('mkfifo', [join(folder, 'latch')]);
+  // An open for both does not wait for the other end.
+  const fd = openSync(join(folder, 'latch'), 'r+');
+  rmSync(folder, { recursive: true });
+  return {
+    fd,
+    release() {
+      writeSync(fd, 'go\n');
+      closeSync(fd);
+    },
+  };
 }
 
 /** Keeps the thread, as a long calculation does. */

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { spawn as nodeSpawn } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { engine, spawn } from '../../src/index.ts';
-import { alive, newMark, until } from './trees.ts';
+import { alive, newMark } from './trees.ts';
+import { until } from '../until.ts';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 const entry = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href);
@@ -40,10 +41,10 @@ describe('dieWithParent', { skip, timeout: 600_000 }, () => {
     );
     await once(parent.stdout, 'data');
     // The parent's own command line has the mark, too.
-    await until(() => alive(mark).length === 7);
+    await until('all seven live', () => alive(mark).length === 7);
     parent.kill('SIGKILL');
     await once(parent, 'exit');
-    await until(() => alive(mark).length === 0);
+    await until('none lives', () => alive(mark).length === 0);
   });
 
   test('a child of a worker that has ended lives on', async () => {
@@ -59,7 +60,7 @@ describe('dieWithParent', { skip, timeout: 600_000 }, () => {
     await once(parent.stdout, 'data');
     assert.equal(alive(mark).length, 2);
     parent.kill('SIGKILL');
-    await until(() => alive(mark).length === 0);
+    await until('none lives', () => alive(mark).length === 0);
   });
 
   test('is off by default, and named when it is wrong', async () => {
@@ -68,7 +69,7 @@ describe('dieWithParent', { skip, timeout: 600_000 }, () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     await once(parent.stdout, 'data');
-    await until(() => alive(mark).length === 7);
+    await until('all seven live', () => alive(mark).length === 7);
     parent.kill('SIGKILL');
     await once(parent, 'exit');
     assert.equal(alive(mark).length, 6);

@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { fork as nodeFork, spawnSync as nodeSpawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { engine, exec, execFile, fork, killTree, spawn, spawnSync } from '../../src/index.ts';
-import { alive, newMark, until } from './trees.ts';
+import { alive, newMark } from './trees.ts';
+import { until } from '../until.ts';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 
@@ -49,7 +50,7 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
     const child = spawn('sh', ['-c', script, mark], { killTree: { graceMs: 300 } });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    await until(() => output.includes('ready'));
+    await until('it is ready', () => output.includes('ready'));
     const closed = once(child, 'close');
     assert.equal(child.kill(), true);
     assert.equal(child.killed, true);
@@ -63,7 +64,8 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
       const mark = newMark();
       const script = `sleep 60.${mark} & ${way === 'maxBuffer' ? 'echo much more; ' : ''}wait`;
       const controller = new AbortController();
-      if (way === 'signal') setTimeout(() => controller.abort(), 200);
+      if (way === 'signal')
+        void until('both run', () => alive(mark).length === 2).then(() => controller.abort());
       const options = { killTree: true, signal: controller.signal };
       if (way === 'timeout' || way === 'signal') {
         const timeout = way === 'timeout' ? 200 : 0;
@@ -79,7 +81,7 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
             : promisify(execFile)('sh', ['-c', script], { ...options, ...limits });
         await assert.rejects(done);
       }
-      await until(() => alive(mark).length === 0);
+      await until('none lives', () => alive(mark).length === 0);
     }
   });
 
@@ -100,7 +102,7 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
     const script = `(setsid sleep 60.${mark} &) ; exit 0`;
     const child = spawn('sh', ['-c', script], { killTree: true, stdio: 'ignore' });
     await once(child, 'close');
-    await until(() => alive(mark).length === 1);
+    await until('one lives', () => alive(mark).length === 1);
     await killTree(child, 'SIGTERM');
     assert.deepEqual(alive(mark), []);
     await killTree(child);
@@ -137,7 +139,7 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
   test('also ends a child that was started without the option', async () => {
     const mark = newMark();
     const child = spawn('sh', ['-c', `setsid sleep 60.${mark} & sleep 60.${mark} & wait`, mark]);
-    await until(() => alive(mark).length === 3);
+    await until('three live', () => alive(mark).length === 3);
     const closed = once(child, 'close');
     await killTree(child, 'SIGTERM', { graceMs: 2000 });
     assert.deepEqual(await closed, [null, 'SIGTERM']);
@@ -154,11 +156,11 @@ describe('killTree', { skip, timeout: 600_000 }, () => {
       execArgv: [],
     });
     await once(child, 'message');
-    await until(() => alive(mark).length > 0);
+    await until('one lives', () => alive(mark).length > 0);
     child.kill();
     await once(child, 'close');
     assert.equal(child.connected, false);
-    await until(() => alive(mark).length === 0);
+    await until('none lives', () => alive(mark).length === 0);
   });
 
   test('works for spawnSync', () => {
@@ -181,7 +183,7 @@ ctypes.CDLL(None).pthread_exit(None)`;
     });
     const [printed] = (await once(child.stdout!, 'data')) as [Buffer];
     const line = () => readFileSync(`/proc/${Number(String(printed))}/stat`, 'latin1');
-    await until(() => line().includes(') Z '));
+    await until('its first thread has ended', () => line().includes(') Z '));
     await killTree(child, 'SIGKILL');
     // Its number may be another's by now, whose first thread runs.
     const hasEnded = () => {
@@ -228,10 +230,10 @@ ctypes.CDLL(None).pthread_exit(None)`;
     const child = spawn('sh', ['-c', script, mark], { killTree: true });
     let output = '';
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk));
-    await until(() => output.includes('ready'));
+    await until('it is ready', () => output.includes('ready'));
     assert.equal(child.kill(0), true);
     child.kill('SIGUSR1');
-    await until(() => output.includes('usr1'));
+    await until('it has the signal', () => output.includes('usr1'));
     assert.equal(alive(mark).length, 2);
     await killTree(child, 'SIGKILL');
     assert.deepEqual(alive(mark), []);
@@ -250,7 +252,7 @@ ctypes.CDLL(None).pthread_exit(None)`;
       '-e',
       program,
     ]);
-    await until(() => alive(mark).length === 0);
+    await until('none lives', () => alive(mark).length === 0);
   });
 
   test('names the value of an argument that is wrong', () => {

@@ -1,6 +1,5 @@
 // Processes that descend from a child, made by /bin/sh.
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A number that is in the command line of each process of a tree, and of no other. */
 export function newMark(): string {
@@ -20,10 +19,6 @@ function isMarked(pid: string, mark: string): boolean {
   } catch {
     return false;
   }
-}
-
-export async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await sleep(20);
 }
 
 /** A shell's script of processes that start others until they are killed: children, sessions, orphans, with and without environment. */

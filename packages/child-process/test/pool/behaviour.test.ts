@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { PoolOptions, Transport } from '../../src/pool/index.ts';
-import { eventually, findBun, isAlive, openPool } from './pools.ts';
+import { findBun, isAlive, openPool } from './pools.ts';
+import { until } from '../until.ts';
 
 const bun = findBun();
 const transports: Transport[] = ['send', 'socket'];
@@ -128,7 +129,7 @@ for (const { runtime, transport, skip } of kinds) {
         ['AbortError', 'ABORT_ERR', 'enough'],
       );
       await closed;
-      await eventually('the child is gone', () => !isAlive(child.pid!));
+      await until('the child is gone', () => !isAlive(child.pid!));
       const never = pool.spawn('sleep', ['100'], { signal: AbortSignal.abort() });
       assert.equal((await once(never, 'error'))[0].code, 'ABORT_ERR');
     });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { decodeBatch, encodeBatch } from '../../src/pool/batches.ts';
+import { decodeBatch, encodeBatch, kind, type Message } from '../../src/pool/messages.ts';
 import { encodeFrames, FrameDecoder } from '../../src/pool/frames.ts';
-import { kind, type Message } from '../../src/pool/messages.ts';
 
 const messages: Message[] = [
   [kind.ready, 0, undefined],

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createPool } from '../../src/pool/index.ts';
-import { pickBy } from '../../src/pool/balance.ts';
+import { pickBy } from '../../src/pool/options.ts';
 import { openPool } from './pools.ts';
 
 describe('createPool refuses', () => {

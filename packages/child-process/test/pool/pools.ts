@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { existsSync } from 'node:fs';
 import { createPool, type Pool, type PoolOptions } from '../../src/pool/index.ts';
 
@@ -47,13 +46,4 @@ export function childrenOf(pid: number): number[] {
 export function rssBytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'latin1');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)![1]) * 1024;
-}
-
-/** Waits for what takes a moment; the bound is for a machine under load. */
-export async function eventually(what: string, holds: () => boolean): Promise<void> {
-  for (let waitedMs = 0; waitedMs < 60_000; waitedMs += 20) {
-    if (holds()) return;
-    await sleep(20);
-  }
-  throw new Error(`${what} did not come true within 60 s`);
 }

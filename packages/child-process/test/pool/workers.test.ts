@@ -6,7 +6,8 @@ import { promisify } from 'node:util';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childrenOf, eventually, isAlive, openPool } from './pools.ts';
+import { childrenOf, isAlive, openPool } from './pools.ts';
+import { until } from '../until.ts';
 
 for (const transport of ['send', 'socket'] as const) {
   describe(`a worker over ${transport}`, () => {
@@ -37,7 +38,7 @@ for (const transport of ['send', 'socket'] as const) {
       assert.ok(Array.isArray(end) || end.code === 'ERR_REDLINE_POOL_WORKER_DIED');
 
       for (const pid of [child.pid!, ...grandchildren]) {
-        await eventually(`process ${pid} is gone`, () => !isAlive(pid));
+        await until(`process ${pid} is gone`, () => !isAlive(pid));
       }
       const { stdout } = await promisify(pool.execFile)('echo', ['again']);
       assert.equal(stdout, 'again\n');
@@ -104,7 +105,7 @@ for (const transport of ['send', 'socket'] as const) {
       for (const pid of [...workers, child, detached]) assert.ok(isAlive(pid));
       parent.kill('SIGKILL');
       for (const pid of [...workers, child]) {
-        await eventually(`process ${pid} is gone`, () => !isAlive(pid));
+        await until(`process ${pid} is gone`, () => !isAlive(pid));
       }
       assert.ok(isAlive(detached), 'a detached child is meant to stay');
     });
@@ -165,7 +166,7 @@ for (const transport of ['send', 'socket'] as const) {
       child.unref();
       detached.unref();
       await pool.close();
-      await eventually('the child is gone', () => !isAlive(child.pid!));
+      await until('the child is gone', () => !isAlive(child.pid!));
       assert.ok(isAlive(detached.pid!));
     });
 

@@ -9,12 +9,16 @@ import type {
   FileSource,
   ServingServer,
 } from '../exchange.ts';
-import { proceedAfterTick } from './after-tick.ts';
+import { proceedAfterTick, finish } from './finish.ts';
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
-import { finish } from './finish.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
-import { kCorked, kNeedDrain, joinsChunks, type EmitterInternals } from '../node/node-internals.ts';
-import { hasListener } from '../node/own-listeners.ts';
+import {
+  kCorked,
+  kNeedDrain,
+  joinsChunks,
+  type EmitterInternals,
+  hasListener,
+} from '../node/node-internals.ts';
 import { isEmitReplaced, isOnReplaced, mayHaveListeners } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';

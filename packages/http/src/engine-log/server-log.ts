@@ -1,5 +1,4 @@
-import type { EngineLines, LineWriting, ServerLines } from './engine-lines.ts';
-import type { LineSource } from './line-sink.ts';
+import type { EngineLines, LineWriting, ServerLines, LineSource } from './engine-lines.ts';
 import type { LineLog, NativeServer } from '../native/index.ts';
 import type { RequestHead } from '../request/request-head.ts';
 

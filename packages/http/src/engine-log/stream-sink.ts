@@ -1,5 +1,5 @@
 import { FileWrites } from './file-writes.ts';
-import type { LineSink, LineSource } from './line-sink.ts';
+import type { LineSink, LineSource } from './engine-lines.ts';
 
 const BYTES = 64 * 1024;
 /** Interval between checks of a stream that accepts no more data. */

@@ -4,7 +4,7 @@ import type {
   ProxyHeader as AddonProxyHeader,
 } from '../../native.cjs';
 import type { Outbox } from './outbox.ts';
-import type { HeaderBlock } from './header-block.ts';
+import type { HeaderBlock } from './inbox.ts';
 import type { ClientError, SocketAddress } from './types.ts';
 import { WRITE_FLAGS } from './wire.ts';
 

@@ -1,7 +1,7 @@
 export type { LineLog } from './line-log.ts';
 export { Connection, type ServerEvents } from './connection.ts';
-export { credentials } from './credentials.ts';
-export { HeaderBlock } from './header-block.ts';
+export { credentials } from './tables.ts';
+export { HeaderBlock } from './inbox.ts';
 export { openPort, startErrno, type Port } from './port.ts';
 export { NativeServer } from './server.ts';
 export type { ClientError, Fill, ListenOptions, ServerSettings, SocketAddress } from './types.ts';

@@ -5,8 +5,7 @@ import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
 import { allocate, type SharedMemory } from './memory.ts';
 import { Outbox } from './outbox.ts';
-import { References } from './references.ts';
-import { NativeServer } from './server.ts';
+import { References, NativeServer } from './server.ts';
 import { readTables, type Tables } from './tables.ts';
 import type { ListenOptions, ServerSettings, SocketAddress } from './types.ts';
 import {

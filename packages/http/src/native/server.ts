@@ -1,5 +1,4 @@
 import type { Port as AddonPort } from '../../native.cjs';
-import type { References } from './references.ts';
 import type { LineLog } from './line-log.ts';
 import type { ServerEvents } from './connection.ts';
 import type { Fill, ServerSettings, SocketAddress } from './types.ts';
@@ -122,5 +121,23 @@ export class NativeServer {
     if (!this.#isReferenced || !this.#isListening) return;
     this.#isReferenced = false;
     this.#references.remove();
+  }
+}
+
+/** Counts the servers that keep the loop alive. */
+export class References {
+  readonly #addon: AddonPort;
+  #count = 0;
+
+  constructor(addon: AddonPort) {
+    this.#addon = addon;
+  }
+
+  add(): void {
+    this.#addon.setReferencedServers(++this.#count);
+  }
+
+  remove(): void {
+    this.#addon.setReferencedServers(--this.#count);
   }
 }

@@ -1,4 +1,4 @@
-import type { tables } from '../../native.cjs';
+import { type tables, loadAddon } from '../../native.cjs';
 
 /** Lists indexed by the numbers in records. */
 export interface Tables {
@@ -18,4 +18,22 @@ export function readTables({ methods, names, codes, reasons }: ReturnType<typeof
     names: ['', ...names],
     lowerNames: ['', ...names.map((name) => name.toLowerCase())],
   };
+}
+
+/** Headers and cookies that identify a client, from the engine's lists. */
+export interface Credentials {
+  /** Header names in lower case. */
+  readonly headers: readonly string[];
+  /** Prefixes of cookie names that do not identify a client. */
+  readonly analyticsCookies: readonly string[];
+}
+
+let known: Credentials | undefined;
+
+export function credentials(): Credentials {
+  if (known === undefined) {
+    const { credentials: headers, analyticsCookies } = loadAddon().tables();
+    known = { headers, analyticsCookies };
+  }
+  return known;
 }

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { http } from './node-http.ts';
 
 // Node keeps the state of its messages under symbols. They are found by description on fresh messages, so that Node's own
@@ -157,4 +158,25 @@ export interface ReadableInternals {
 /** Fields of every EventEmitter. `_events` is undefined until a listener is added. */
 export interface EmitterInternals {
   _events: Record<string, unknown> | undefined;
+}
+
+// Listener access of the engine without a counterpart in Node's server: it bypasses wrapped methods of messages.
+
+type Listener = (...args: never[]) => void;
+type Emitter = object & EmitterInternals;
+
+const { prependListener } = EventEmitter.prototype;
+
+export function countListeners(emitter: Emitter, event: string): number {
+  const listeners = emitter._events?.[event];
+  if (Array.isArray(listeners)) return listeners.length;
+  return listeners === undefined ? 0 : 1;
+}
+
+export function hasListener(emitter: Emitter, event: string): boolean {
+  return countListeners(emitter, event) > 0;
+}
+
+export function addFirstListener(emitter: Emitter, event: string, listener: Listener): void {
+  prependListener.call(emitter as never, event, listener as never);
 }

@@ -4,8 +4,7 @@ import { Readable } from 'node:stream';
 import { nextTick, setImmediate } from '../node/clocks.ts';
 import type { EngineResponse, FileSource } from '../exchange.ts';
 import { kBuffered } from '../node/message-state.ts';
-import type { EmitterInternals } from '../node/node-internals.ts';
-import { countListeners } from '../node/own-listeners.ts';
+import { type EmitterInternals, countListeners } from '../node/node-internals.ts';
 import { nodeEmit, original, type Methods } from '../node/replaced-methods.ts';
 import { kConnection, kSequence } from '../node/message-state.ts';
 

@@ -7,9 +7,9 @@ import {
   kChunkedLength,
   kCorked,
   kOutSocket,
+  addFirstListener,
 } from '../node/node-internals.ts';
 import { defineOwn } from '../node/message-defaults.ts';
-import { addFirstListener } from '../node/own-listeners.ts';
 import type { BufferedWrites, EngineResponse } from '../exchange.ts';
 import {
   kBuffered,

@@ -2,8 +2,7 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import type { EngineResponse } from '../exchange.ts';
 import { defineHidden } from '../node/message-defaults.ts';
-import { symbolOf } from '../node/node-internals.ts';
-import { addFirstListener, hasListener } from '../node/own-listeners.ts';
+import { symbolOf, addFirstListener, hasListener } from '../node/node-internals.ts';
 import { original, type Methods } from '../node/replaced-methods.ts';
 import { FileTransfer, type FileStream, type StreamMethods } from './file-transfer.ts';
 

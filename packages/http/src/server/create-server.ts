@@ -5,10 +5,8 @@ import type {
   ServerOptions,
   ServerResponse,
 } from 'node:http';
-import { engine } from '../engine.ts';
+import { engine, nodeOnlyOption, servedByNode } from '../engine.ts';
 import { NodeServer } from '../node/node-http.ts';
-import { nodeOnlyOption } from '../node/node-only.ts';
-import { servedByNode } from '../served-by.ts';
 import { EngineServer } from './server.ts';
 import { refuseProxies, type ProxyProtocolOptions } from './proxy-options.ts';
 import { noteServer } from './shared-servers.ts';

@@ -12,7 +12,7 @@ import type {
   ServerEvents,
   SocketAddress,
 } from '../native/index.ts';
-import { hasListener } from '../node/own-listeners.ts';
+import { hasListener } from '../node/node-internals.ts';
 import { lookForHttpObserver } from '../node/performance-entries.ts';
 import { isEmitReplaced } from '../node/replaced-methods.ts';
 import { replacedOfSockets } from '../node/replaced-sockets.ts';

@@ -2,8 +2,7 @@ import type { IncomingMessage, Server, ServerOptions, ServerResponse } from 'nod
 import { types } from 'node:util';
 import { http, NodeServer } from '../node/node-http.ts';
 import { symbolOf } from '../node/node-internals.ts';
-import { nodeOnlyOption } from '../node/node-only.ts';
-import { replacementServes, servedByNode } from '../served-by.ts';
+import { nodeOnlyOption, replacementServes, servedByNode } from '../engine.ts';
 import { takeOver } from './server-base.ts';
 import { adoptSettings } from './server-settings.ts';
 import { EngineServer } from './server.ts';

@@ -19,19 +19,18 @@ import {
   type ServerSettings,
 } from '../native/index.ts';
 import { NodeServer } from '../node/node-http.ts';
-import { isNode26, symbolOf } from '../node/node-internals.ts';
-import { nodeOnlyOption } from '../node/node-only.ts';
-import { countListeners } from '../node/own-listeners.ts';
-import { isNodes } from '../node/node-sources.ts';
-import { isEmitReplaced } from '../node/replaced-methods.ts';
-import { replacedOfSockets } from '../node/replaced-sockets.ts';
+import { isNode26, symbolOf, countListeners } from '../node/node-internals.ts';
 import {
+  nodeOnlyOption,
   kServedBy,
   engineServes,
   nodeCalls,
   nodeHasOption,
   type ServerEngine,
-} from '../served-by.ts';
+} from '../engine.ts';
+import { isNodes } from '../node/node-sources.ts';
+import { isEmitReplaced } from '../node/replaced-methods.ts';
+import { replacedOfSockets } from '../node/replaced-sockets.ts';
 import { ServerBase } from './server-base.ts';
 import { kServerLog, ServerLog } from '../engine-log/server-log.ts';
 import { proxiesOf, refuseProxies, type ResolvedProxies } from './proxy-options.ts';

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createConnection, type AddressInfo, type Socket } from 'node:net';
 import { createServer } from '../../src/index.ts';
+import { until } from '../until.ts';
 
 const wanted = 10_000;
 /** What a process needs beside the connections. */
@@ -26,12 +27,8 @@ async function actAsServer(): Promise<void> {
   clients.send('again');
   const [again] = await once(clients, 'message');
   clients.kill();
-  let left = kept;
-  while (left > 0) {
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    left = await connections(server);
-  }
-  process.send!({ sent, kept, again, left });
+  await until('nobody is connected', async () => (await connections(server)) === 0);
+  process.send!({ sent, kept, again, left: await connections(server) });
 }
 
 async function actAsClients(port: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { finished } from 'node:stream';
 import {
@@ -8,6 +8,7 @@ import {
   happened,
   serve,
   trace,
+  untilNobody,
   type Behaviours,
   type HttpModule,
 } from './engine.ts';
@@ -52,7 +53,7 @@ async function abandoned(
   const closed = [happened(socket, 'close'), response.closed || happened(response, 'close')];
   go(line.socket);
   await Promise.all(closed);
-  await nobody(serving.server);
+  await untilNobody(serving.server);
   return {
     log,
     request: [
@@ -283,12 +284,6 @@ async function destroyed(http: HttpModule, act: Handler): Promise<unknown> {
   });
   const conversation = await serving.talk(get);
   await closed.opened;
-  await nobody(serving.server);
+  await untilNobody(serving.server);
   return { conversation, log: log.toSorted() };
-}
-
-async function nobody(server: Server): Promise<void> {
-  while ((await new Promise((resolve) => server.getConnections((_, n) => resolve(n)))) !== 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import type * as node from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
+import { until } from '../until.ts';
 import { talk, type Conversation, type Step } from './wire.ts';
 
 /** What both engines offer. */
@@ -71,6 +72,18 @@ export async function ask(
 ): Promise<Conversation> {
   await using serving = await serve(http, options, listener);
   return await serving.talk(...steps);
+}
+
+/** Resolves once nobody is connected. */
+export async function untilNobody(server: node.Server): Promise<void> {
+  await until('nobody is connected', async () => (await countConnections(server)) === 0);
+}
+
+/** Returns the number of connections that a server has. */
+function countConnections(server: node.Server): Promise<number> {
+  return new Promise((resolve, reject) =>
+    server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
 }
 
 /** Resolves once the events that were already on their way have come. */

@@ -8,6 +8,7 @@ import {
   moment,
   serve,
   textOf,
+  untilNobody,
   withLimit,
   type Behaviours,
   type HttpModule,
@@ -387,10 +388,4 @@ function shown(server: Server): Record<string, unknown> {
       ].map((name) => [name, rest[name]]),
     ),
   };
-}
-
-async function untilNobody(server: Server): Promise<void> {
-  while ((await new Promise((resolve) => server.getConnections((_, n) => resolve(n)))) !== 0) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }

@@ -12,6 +12,7 @@ import {
   gate,
   moment,
   serve,
+  untilNobody,
   type Behaviours,
   type HttpModule,
   type Listener,
@@ -342,7 +343,7 @@ export const listening: Behaviours = {
     }
     counts.push(await count());
     for (const line of lines) line.socket.destroy();
-    while ((await count()) !== 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await untilNobody(serving.server);
     counts.push(await count());
     return counts;
   },

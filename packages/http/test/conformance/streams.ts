@@ -27,6 +27,7 @@ import {
   type Options,
   type Upgradable,
 } from './engine.ts';
+import { until } from '../until.ts';
 import { leave } from './wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';
@@ -287,7 +288,7 @@ export const streams: Behaviours = {
       const chunks: string[] = [];
       request.on('data', (chunk) => chunks.push(String(chunk)));
       request.pause();
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await until('the body has come', () => request.readableLength > 0);
       const before = chunks.length;
       request.resume();
       await once(request, 'end');
@@ -295,7 +296,7 @@ export const streams: Behaviours = {
     }),
   'listening late': (http) =>
     noted(http, async (request) => {
-      await new Promise((resolve) => setTimeout(resolve, 30));
+      await until('the body has come', () => request.readableLength > 0);
       return textOf(request);
     }),
   'a response into which nobody may write twice': (http) =>

@@ -2,6 +2,7 @@
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
+import { until } from '../until.ts';
 import { clients, prepare, respond, talk } from './requests.ts';
 import { log, note, owners, wrap, type How } from './wrap.ts';
 
@@ -121,6 +122,6 @@ async function settle(): Promise<void> {
 async function nobody(server: http.Server): Promise<void> {
   const count = (): Promise<number> =>
     new Promise((resolve) => getConnections.call(server, (_, open) => resolve(open)));
-  while ((await count()) !== 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  await until('nobody is connected', async () => (await count()) === 0);
   await settle();
 }

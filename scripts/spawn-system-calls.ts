@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { table } from './markdown-table.ts';
+import { table } from '../benchmarks/tables/format.ts';
 
 const FEW = 50;
 const MANY = 150;

@@ -1,4 +1,4 @@
-// What knowing costs: one JSON route of Express 5 and Fastify below the tracers and metrics libraries in use, on node:http and, through
+// The cost of tracers and metrics: one JSON route of Express 5 and Fastify below the tracers and metrics libraries in use, on node:http and, through
 // `--import @redline/http/register`, on the engine. Each exports to a receiver that takes everything.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';

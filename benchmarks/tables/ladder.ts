@@ -13,7 +13,7 @@ export interface ArticleLadder {
   readonly requestsPerSecond: Readonly<Record<string, number>>;
 }
 
-/** How `npm start` was measured, below the chart of the root README. */
+/** The circumstances of `npm start`, below the chart of the root README. */
 export function ladderRun(result: BenchResult): string {
   const { cpuBand, rpsBand } = result.precision;
   return `${result.load.connections} connections. ${measuredOn(result)}, A/A noise ± ${percent(cpuBand)} CPU, ± ${percent(rpsBand)} rps.

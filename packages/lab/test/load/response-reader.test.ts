@@ -294,7 +294,13 @@ async function ask(options: {
   request.on('error', () => {});
   request.end();
   try {
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    // After 101 it is closed, without an error or a response.
+    const closed = once(request, 'close').then(() => []);
+    const [response] = (await Promise.race([
+      once(request, 'response'),
+      closed,
+    ])) as IncomingMessage[];
+    if (response === undefined) return 'error';
     await finished(response.resume());
     return response.statusCode!;
   } catch {

@@ -1,4 +1,4 @@
-import { SharedTimeouts, runHere } from '../delivery/run-here.ts';
+import { SharedTimeouts, runHere } from '../delivery/in-process.ts';
 import { DeferError } from '../errors.ts';
 import type { PendingJob } from '../sink-queue/pending-job.ts';
 import type { SinkQueueOptions } from '../sink-queue/queue-options.ts';

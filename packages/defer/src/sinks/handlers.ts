@@ -18,7 +18,7 @@ import {
   SharedTimeouts,
   type SharedTimeout,
   type Turn,
-} from '../delivery/run-here.ts';
+} from '../delivery/in-process.ts';
 import { inOrder } from '../delivery/outcomes.ts';
 import { isUnavailable, type Unavailable } from '../delivery/unavailable.ts';
 import { DeferError, optionError } from '../errors.ts';

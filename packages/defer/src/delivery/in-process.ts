@@ -1,3 +1,4 @@
+// The limits of handlers that run in this process: context and time of one, and kinds that hang or have no handler here.
 import { isPromise } from '../validate.ts';
 import { OwnWork } from '../job/async-context.ts';
 import { type Delivery, type SinkHost, dead, untried, type DeliveryResult } from '../sink.ts';

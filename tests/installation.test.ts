@@ -199,7 +199,7 @@ describe('an app runs on Node, and says why,', { skip: local === undefined }, ()
         const file = join(app.scope, addon, `${addon}.${target.name}.node`);
         copyFileSync(local!.addons[addon]!, file);
         edit(file, crates[addon]);
-        return `${file} was built for another version of @redline/${addon}; run: node scripts/build-native.mjs`;
+        return `${file} was built for another version of @redline/${addon}; run: npm run build:all`;
       };
       const reasons = [reasonOf('http'), reasonOf('child-process')] as const;
       assert.deepEqual(await outcomeIn(app.folder), onNode(...reasons));

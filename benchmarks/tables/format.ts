@@ -64,7 +64,8 @@ export function span(values: readonly number[]): string {
 export function measuredOn({ machine, load, startedAt, precision, groups }: BenchResult): string {
   const { restarts, blocks } = groups?.[0]?.precision ?? precision;
   const count = `${restarts} ${restarts === 1 ? 'restart' : 'restarts'} × ${blocks} interleaved ${blocks === 1 ? 'block' : 'blocks'}`;
-  return `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator}, ${machine.pinning}; ${restarts < 3 ? `a quick look (${count})` : count}`;
+  const place = machine.pinning === 'none' ? 'on the cores of the server' : machine.pinning;
+  return `Measured ${startedAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpuModel}, ${machine.virtualisation}), ${machine.kernel}, Node ${machine.node.slice(1)}; ${load.generator}, ${place}; ${restarts < 3 ? `a quick look (${count})` : count}`;
 }
 
 /** The base against itself. */

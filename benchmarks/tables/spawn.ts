@@ -199,7 +199,7 @@ function describeRun(result: BenchResult): string {
     .filter((group) => group.load.connections !== load.connections)
     .map((group) => `, ${group.load.connections} for ${group.name}`)
     .join('');
-  return `${load.connections} connections${fewer}, on the cores of the server; requests per second against \`node:child_process\` with 95 % intervals.
+  return `${load.connections} connections${fewer}; requests per second against \`node:child_process\` with 95 % intervals.
 A/A noise in requests per second: ${noises}.
 Server CPU is without the processes that were started. On two cores the started processes themselves set the limit,
 so these ratios say little about machines with many cores.
@@ -208,7 +208,7 @@ ${measuredOn(result)}. ${rawData('spawn')}`;
 
 /** Describes the separate run for spawnSync, minutes long. */
 function describeSync(result: BenchResult): string {
-  return `\`spawnSync\`, in a run of its own: ${measuredOn(result)}. ${rawData('spawn-sync')}`;
+  return `\`spawnSync\`, in a run of its own. ${measuredOn(result)}. ${rawData('spawn-sync')}`;
 }
 
 /** The table of long runs with one workload and few contenders, which have narrow intervals. */
@@ -247,7 +247,7 @@ function closeRuns(runs: readonly BenchResult[]): string[] {
 function describeCloseRuns(runs: readonly BenchResult[]): string[] {
   return runs.map((run) => {
     const { name } = run.groups![0]!;
-    return `\`node\`, \`posix-spawn\` and \`redline\` alone, ${name}: ${measuredOn(run)}; ${noise(run, 'rps')}. ${rawData(`spawn-${name}`)}`;
+    return `\`node\`, \`posix-spawn\` and \`redline\` alone, ${name}. ${measuredOn(run)}; ${noise(run, 'rps')}. ${rawData(`spawn-${name}`)}`;
   });
 }
 

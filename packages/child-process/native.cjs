@@ -39,7 +39,7 @@ exports.loadAddon = () => {
   // That of a clone has the platform in its name.
   const remedy = file.endsWith('/child-process.node')
     ? 'delete node_modules and install again'
-    : 'run: node scripts/build-native.mjs';
+    : 'run: npm run build:all';
   throw new Error(`${file} was built for another version of @redline/child-process; ${remedy}`);
 };
 

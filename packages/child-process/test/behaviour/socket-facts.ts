@@ -5,7 +5,7 @@ import { latch, moment, settled, type Behaviours, type ChildProcessModule } from
 
 type Use = (stream: Socket) => unknown;
 
-/** What a program does with an output. */
+/** Uses of an output by a program. */
 const uses: Record<string, Use> = {
   accessed: () => undefined,
   resumed: (stream) => stream.resume(),
@@ -16,13 +16,13 @@ const uses: Record<string, Use> = {
   destroyed: (stream) => stream.destroy(),
   'destroyed at its first bytes': (stream) =>
     stream.once('data', (bytes: Buffer) => {
-      // How many of many bytes come first differs.
+      // The number of bytes that come first differs, if there are many.
       if (bytes.length < 100) stream.destroy();
     }),
   'destroyed with an error': (stream) => stream.on('error', () => {}).destroy(new Error('broken')),
 };
 
-/** What a child prints, and the bytes of that on each output. */
+/** Scripts of children, and the bytes that they print on each output. */
 const prints: Record<string, readonly [script: string, bytes: number]> = {
   'no byte': [':', 0],
   'a few bytes': ['echo out; echo err >&2', 4],
@@ -96,7 +96,7 @@ async function factsAlong(child: ChildProcess, act: Use, bytes: number): Promise
     destroyed || bytesRead >= Math.min(bytes, 1);
   do await moment();
   while (!outputs.every(hasPrinted));
-  // How much of many bytes is read ahead differs.
+  // The number of bytes that are read ahead differs, if there are many.
   if (bytes < 100) {
     seen.push(outputs.map(factsOf));
     child.on('exit', () => seen.push(outputs.map(factsOf)));

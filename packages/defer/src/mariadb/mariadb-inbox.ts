@@ -94,7 +94,8 @@ class InMariadb<Connection extends PooledConnection>
     };
     try {
       return await insert().catch(async (error: unknown) => {
-        if (!isMissingTable(error) || this.#creator.isDone) throw error;
+        // Another claim may have created it since this one failed; then the retry alone is needed.
+        if (!isMissingTable(error)) throw error;
         await this.#creator.createSoon();
         return insert();
       });

@@ -193,9 +193,11 @@ class HandlersSink implements Sink {
     const turn = this.#turn(job);
     if (typeof turn === 'number') return deliveries.map(() => untried(hangs(job), turn));
     const timeout = this.#timeouts.current();
-    const results = await attemptTogether(handler, deliveries, timeout, this.#host);
-    this.#ended(job, turn, !timeout.signal.aborted);
-    return results;
+    try {
+      return await attemptTogether(handler, deliveries, timeout, this.#host);
+    } finally {
+      this.#ended(job, turn, !timeout.signal.aborted);
+    }
   }
 
   /* If order counts, the others wait for the first one in any case. */

@@ -22,9 +22,9 @@ export function finish(response: EngineResponse): void {
   const connection = response[kConnection];
   if (response[kWritableFinished] || connection.first !== response) return;
   if (response[kErrored]) {
-    // Destroyed with an error after its end and before its turn. Node never gives the turn to the next response.
+    // Destroyed with an error after its end and before its turn. As in Node, its request is not read to the end, so that the app can
+    // destroy it. Node never gives the turn to the next response.
     callEndCallbacks(response, false);
-    connection.release(response);
     connection.finished(response);
     return;
   }

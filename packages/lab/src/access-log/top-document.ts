@@ -76,7 +76,7 @@ function routesSection(result: TopResult, rows: number): Section {
       ),
       figure('share', ({ share }) => percent(share), { isMain: true }),
       ...(hasDurations ? times : times.slice(1, 2)),
-      figure('5xx', ({ serverErrors }) => (serverErrors === 0 ? '' : fixed(serverErrors))),
+      figure('5xx', ({ serverErrors }) => fixed(serverErrors)),
       detail('example', ({ example }) => code(example), { in: ['page', 'markdown'] }),
     ],
     {

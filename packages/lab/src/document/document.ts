@@ -24,7 +24,7 @@ export interface Document extends RunFacts {
   /** The circumstances in sentences; a page lists them as facts. */
   about: readonly Maybe<Text>[];
   facts: readonly Maybe<Fact>[];
-  /** Why no figure may be believed; before the warnings. */
+  /** The reason to believe no figure; before the warnings. */
   alarm?: Text | undefined;
   warnings: readonly string[];
   /** Begin the page. */
@@ -117,6 +117,8 @@ export interface Table extends Placed {
   kind: 'table';
   /** Puts the units on a line of their own in a terminal. */
   hasUnitLine: boolean;
+  /** Writes the name of several rows of one name once in a terminal. */
+  groupsNames: boolean;
   columns: readonly Head[];
   rows: readonly Row[];
   limit: Readonly<Partial<Record<Medium, number>>>;
@@ -228,13 +230,16 @@ export function table<Of>(
     limit?: Table['limit'];
     rest?: Table['rest'];
     hasUnitLine?: boolean;
+    groupsNames?: boolean;
     in?: readonly Medium[];
   } = {},
 ): Table {
-  const { skipped, className, rowIn, limit = {}, rest, hasUnitLine = false } = options;
+  const { skipped, className, rowIn, limit = {}, rest } = options;
+  const { hasUnitLine = false, groupsNames = false } = options;
   return {
     kind: 'table',
     hasUnitLine,
+    groupsNames,
     columns,
     rows: of.map((each) => ({
       cells: columns.map((column) => column.cell(each)),

@@ -100,8 +100,7 @@ export function tableLines(table: Table, canvas: Canvas): string[] {
       ? [lineOf('', (each) => padded(each, each.unit ?? '', undefined, canvas))]
       : []),
     ...rows.flatMap(({ skipped }, row) => {
-      // Several rows of one name, such as a rule on several versions, belong together.
-      const isAgain = details.length === 0 && row > 0 && names[row] === names[row - 1];
+      const isAgain = table.groupsNames && row > 0 && names[row] === names[row - 1];
       const own = isAgain ? '' : names[row]!;
       const below = details.flatMap(({ head, cells }) => detailLines(cells[row], head, canvas));
       const lines = named(own, nameWidth, width, (name) => line(name, row));

@@ -15,7 +15,7 @@ export interface ConnectionLoad extends Endpoint {
   next: () => PreparedRequest;
   /** Counted up; all connections of a load may share it. */
   counts: Pick<LoadOutcome, 'requests' | 'badStatus' | 'socketErrors'>;
-  /** A response that takes longer counts as an error of the connection. */
+  /** A response of which nothing comes for longer counts as an error of the connection. */
   responseTimeoutMs: number;
 }
 
@@ -52,7 +52,6 @@ export class LoadConnection implements Disposable {
       () => this.#pending[0],
       (status) => {
         this.#pending.shift();
-        this.#timeout.refresh();
         counts.requests++;
         if (status >= 400) counts.badStatus++;
       },
@@ -85,6 +84,7 @@ export class LoadConnection implements Disposable {
   }
 
   #read(reader: ResponseReader, size: number): void {
+    this.#timeout.refresh();
     try {
       reader.read(this.#buffer.subarray(0, size));
     } catch (error) {

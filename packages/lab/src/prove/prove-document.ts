@@ -108,7 +108,7 @@ function gains({ rules, precision }: ProveResult): Section {
               `${duration(measured.runtime.beforeNanos)} → ${duration(measured.runtime.afterNanos)}`,
           ),
         ],
-        { skipped: ({ skipped }) => skipped },
+        { skipped: ({ skipped }) => skipped, groupsNames: true },
       ),
       notes([
         say`${verdict('better')} for the better, ${verdict('worse')} for the worse: the interval lies wholly outside ${within}. ${verdict('same')}: around 1, and wholly inside. ${verdict('unresolved')}: neither.`,

@@ -4,7 +4,7 @@ import { dateOf } from './words.ts';
 
 export interface CommandFacts extends RunFacts {
   title: string;
-  /** Why no figure may be believed; before anything else. */
+  /** The reason to believe no figure; before anything else. */
   alarm?: Markup | undefined;
   warnings: readonly string[];
 }

@@ -26,13 +26,16 @@ export type Column = string | { right: string };
 export function table(columns: readonly Column[], rows: readonly (readonly string[])[]): string {
   const heads = columns.map((column) => (typeof column === 'string' ? column : column.right));
   const rules = columns.map((column) => (typeof column === 'string' ? '---' : '--:'));
-  return [heads, rules, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return [heads, rules, ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll(/(?<!\\)\|/g, '\\|')).join(' | ')} |`)
+    .join('\n');
 }
 
 /** Returns an empty string for an empty text: two bare backticks would show. */
 export function code(text: string): string {
-  const safe = text.replaceAll('`', "'").replaceAll('|', '\\|').replaceAll(/\s+/g, ' ').trim();
-  return safe === '' ? '' : `\`${safe}\``;
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  if (line === '') return '';
+  return line.includes('`') ? `\`\` ${line} \`\`` : `\`${line}\``;
 }
 
 export function escaped(text: string): string {

@@ -105,7 +105,12 @@ function findingsSection(result: DoctorResult): Section {
     parts: [
       summary,
       { ...items(findings.map((each) => itemOf(each, measured))), isNumbered: true },
-      notes([findings.length === 0 && nothingText(result)]),
+      notes([
+        findings.length === 0 && nothingText(result),
+        findings.length > 0 &&
+          measured === undefined &&
+          say`${code('redline doctor -- COMMAND')} measures what each of them costs.`,
+      ]),
     ],
   };
 }
@@ -131,7 +136,12 @@ function cachedSection(result: DoctorResult): Section | undefined {
   const texts = cachedRouteTexts(result);
   if (texts.length === 0) return undefined;
   const heading = 'Cached routes: read of requests';
-  return { id: 'cached', heading, label: `CACHED   ${heading}`, parts: [notes(texts)] };
+  return {
+    id: 'cached',
+    heading,
+    label: 'CACHED   read of requests by each cached route',
+    parts: [notes(texts)],
+  };
 }
 
 /** Returns the ladder of the changes, as `redline ladder` shows it; Markdown has each on top of those above it. */

@@ -83,7 +83,7 @@ const observers =
 const ofPackage = /^.*[\\/]node_modules[\\/]((?:@[^\\/]+[\\/])?[^\\/]+)/;
 const location = /(?:\(|at (?:async )?)((?:file:\/\/|\/|[A-Za-z]:[\\/])[^()]*):\d+:\d+\)?$/;
 /* The path of this file comes from the stack: Jest and bundlers compile to CommonJS, which has no import.meta. */
-const ownFile = /^(.*[\\/])reads\.[jt]s$/;
+const ownFile = /^(.*[\\/]route[\\/]reads[\\/])reads\.[jt]s$/;
 const observing = /^(?:ahead|observe|reads|stand-ins|traps)\.[jt]s$/;
 /* This package and its siblings: packages of a workspace are not below node_modules. */
 const built = /^[^\\/]+[\\/](?:src|dist)[\\/]/;

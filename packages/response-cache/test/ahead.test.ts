@@ -36,7 +36,7 @@ async function serve(t: TestContext, framework: Framework, setting: Setting): Pr
   const { ahead, read, policy = {}, defaults = {} } = setting;
   const lines: string[] = [];
   const push = (line: string): void => void lines.push(line);
-  const cache = new JsonCache({ logger: { log: push, warn: push } });
+  const cache = new JsonCache({ ttl: 600_000, logger: { log: push, warn: push } });
   let runs = 0;
   const make = (request: object): object => ({ value: read(request), run: (runs += 1) });
   let server: Server;

@@ -58,9 +58,9 @@ for (const [name, makeStore] of [
     it('gives out the old response while another makes a new one, and only then', async (t) => {
       const clock = clocksOf(t);
       const cache = cacheOver();
-      const options = { ttl: 10, stale: 60_000 };
+      const options = { ttl: 10_000, stale: 60_000 };
       await cache.answer('a', () => 1, options);
-      clock.advance(20);
+      clock.advance(20_000);
       assert.equal(await cache.peek('a', options), undefined);
       const { promise, resolve } = Promise.withResolvers<number>();
       const begun = Promise.withResolvers<void>();

@@ -25,5 +25,5 @@ export async function showsAllocation(t: TestContext, where: 'heap' | 'buffer'):
   assert.ok(memorySlices!.length > 0);
   assert.match(stdout.replaceAll(/\s+/g, ' '), /most of the app’s in allocate/);
   assert.match(bench.read('table.md'), /\| kB \| gc % \|/);
-  assert.match(bench.read('r.html'), /class="n kb"/);
+  assert.match(bench.read('r.html'), /data-l="kB"/);
 }

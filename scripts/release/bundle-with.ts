@@ -45,7 +45,7 @@ function isModule({ file }: Bundle): boolean {
 /** Returns the warnings about files of these packages. What `@redline/nest` imports if it is there has no fixed name. */
 function about(warnings: readonly string[]): string[] {
   return warnings.filter(
-    (text) => text.includes('@redline/') && !text.includes('/work/attach-to-work.js'),
+    (text) => text.includes('@redline/') && !text.includes('attach-to-work.js'),
   );
 }
 

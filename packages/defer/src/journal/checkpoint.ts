@@ -139,7 +139,7 @@ export interface SegmentCleanupHost {
   pathOf(segment: Segment): string;
 }
 
-/** Removes segments that are no longer needed, and keeps their unique marks in a checkpoint. */
+/** Removes segments whose jobs are all finished, and keeps their unique marks in a checkpoint. */
 export class SegmentCleanup {
   readonly #journal: SegmentCleanupHost;
   readonly #failed: (error: unknown) => void;

@@ -65,8 +65,8 @@ export interface TransactionClient extends PostgresClient {
 export type Own = <T>(query: Promise<T>) => Promise<T>;
 
 /**
- * Does `work` in a transaction of its own client. If `signal` aborts first, the connection is cut, and the
- * server rolls back: work that is no longer waited for must not be committed.
+ * Does `work` in a transaction on a client of its own. If `signal` aborts first, the connection is cut, so that the server rolls
+ * back: the caller has given up, and the work must not be committed afterwards.
  *
  * @throws {Unavailable} the database is; or the error of `work`
  */

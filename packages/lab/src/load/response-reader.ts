@@ -3,7 +3,7 @@ const maxTextBytes = 16_384;
 const [carriageReturn, lineFeed] = [0x0d, 0x0a];
 const nothing = Buffer.alloc(0);
 
-/** Bytes that are no response, or none to a request. */
+/** The server sent bytes that are not a valid HTTP response, or that answer none of the requests. */
 export class MalformedResponseError extends Error {
   override readonly name = 'MalformedResponseError';
 }

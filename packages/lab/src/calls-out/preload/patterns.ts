@@ -13,7 +13,7 @@ function isWord(part: string): boolean {
   return part.length <= longest && word.test(part);
 }
 
-/** Replaces every part of a key or path that has a digit or is no word: `user:42:cart` becomes `user:*:cart`. */
+/** Replaces each part of a key or path that is not a plain word with `*`: `user:42:cart` becomes `user:*:cart`. */
 export function wordPattern(text: string): string {
   if (text.length > maxLength) {
     // A cut may leave a word of a part that is none.

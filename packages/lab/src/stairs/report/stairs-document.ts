@@ -349,7 +349,7 @@ function budgetLines({ rows, file, unit }: BudgetReport): string[] {
   if (over.length === 0) return [`Every stage keeps its budget (${file}).`];
   return over.map((row) =>
     row.status === 'missing'
-      ? `Budget: "${row.name}" is no longer reached; remove it from ${file}, or find out why.`
+      ? `Budget: "${row.name}" is not among the stages of this request; remove it from ${file}, or find out why.`
       : `Over budget: ${row.name} costs ${fixed(row.measured!.value, 2)} ${range(row.measured!, 2)} ${unitText(unit)}; the limit is ${fixed(row.limit!, 2)}.`,
   );
 }

@@ -9,6 +9,7 @@ const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname,
 const files = [
   ['crates/http_engine/src/wire.rs', 'packages/http/src/native/wire.ts'],
   ['crates/spawn_engine/src/wire.rs', 'packages/child-process/src/native/wire.ts'],
+  ['crates/telemetry_ring/src/wire.rs', 'packages/telemetry/src/native/wire.ts'],
 ];
 
 /** Writes the files that differ from their Rust source. */

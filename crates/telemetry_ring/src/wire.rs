@@ -190,7 +190,6 @@ pub mod route {
 /// Words of SPAN, followed by its fields, one after another: the text of its name; of its instrumentation scope, as `name`, NUL,
 /// `version`, NUL, `schema URL`; of the status's message; of the trace state; the number of attributes, and these; the number of
 /// events, and these; the number of links, and these; the numbers of attributes, events and links that a limit dropped.
-///
 /// A text is one word, twice its number plus 1, or twice its length followed by its bytes. An attribute is the text of its key, and
 /// a value: a word of `value`, and its words. An event is a time, the text of its name, the number of its attributes, and these.
 /// A link is the four words of a trace id, the two of a span id, its flags, the text of its trace state, the number of its

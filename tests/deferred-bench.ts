@@ -1,6 +1,5 @@
 // A sink and a load for tests that ask deferred work on each of the frameworks over HTTP.
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   defer,
   defineJob,
@@ -44,12 +43,6 @@ export class List implements Sink {
       if (result === undefined) this.got.push(JSON.parse(delivery.json) as string);
       return result;
     });
-  }
-}
-
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 60_000; !(await isSo()); await sleep(5)) {
-    if (Date.now() > end) throw new Error(`still waiting: ${what}`);
   }
 }
 

@@ -22,17 +22,8 @@ import { Queue } from 'bullmq';
 import { Redis } from 'ioredis';
 import { temporaryFolder } from '../packages/defer/test/harness.ts';
 import { chosenApps, leftBy } from './deferred-apps.ts';
-import {
-  bad,
-  beginOn,
-  good,
-  HandClock,
-  List,
-  quick,
-  some,
-  sorted,
-  until,
-} from './deferred-bench.ts';
+import { until } from '@redline/services/until';
+import { bad, beginOn, good, HandClock, List, quick, some, sorted } from './deferred-bench.ts';
 
 for (const [framework, start] of chosenApps) {
   const begin = beginOn(start);

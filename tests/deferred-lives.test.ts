@@ -25,7 +25,8 @@ import { Pool } from 'pg';
 import type { AloneMessage, AloneSettings } from './deferred-app-alone.ts';
 import { temporaryFolder } from '../packages/defer/test/harness.ts';
 import { apps, chosenApps, leftBy } from './deferred-apps.ts';
-import { askAt, beginOn, good, List, quick, some, sorted, until } from './deferred-bench.ts';
+import { until } from '@redline/services/until';
+import { askAt, beginOn, good, List, quick, some, sorted } from './deferred-bench.ts';
 
 const alone = join(import.meta.dirname, 'deferred-app-alone.ts');
 const inspect = join(import.meta.dirname, '../packages/defer/bin/redline-defer.mjs');

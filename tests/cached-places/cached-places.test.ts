@@ -9,7 +9,7 @@ import { JsonCache, tieredStore, type CachePolicy, type Place } from '@redline/r
 import { fastifyCache } from '@redline/response-cache/fastify';
 import { Redis } from 'ioredis';
 import { requestsFor } from '../../packages/response-cache/test/raw-request.ts';
-import { until } from '../../packages/response-cache/test/until.ts';
+import { until } from '@redline/services/until';
 import {
   fill,
   frameworks,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ask, askFor, chooseEncoding, type Sent } from '../../packages/response-cache/test/ask.ts';
-import { until } from '../../packages/response-cache/test/until.ts';
+import { until } from '@redline/services/until';
 import { frameworks, skip, startApp, type App } from './apps.ts';
 
 const codings = ['br', 'zstd', 'gzip'] as const;

@@ -15,7 +15,7 @@ import { cached } from '@redline/response-cache/express';
 import { fastifyCache } from '@redline/response-cache/fastify';
 import express from 'express';
 import { fastify } from 'fastify';
-import { until } from '../../packages/response-cache/test/until.ts';
+import { until } from '@redline/services/until';
 
 const job = defineJob<string>('job');
 

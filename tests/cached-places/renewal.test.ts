@@ -9,7 +9,7 @@ import { isRenewal, JsonCache } from '@redline/response-cache';
 import { fastifyCache } from '@redline/response-cache/fastify';
 import { fastify } from 'fastify';
 import { ask } from '../../packages/response-cache/test/ask.ts';
-import { until } from '../../packages/response-cache/test/until.ts';
+import { until } from '@redline/services/until';
 import { fill, frameworks, skip, startApp } from './apps.ts';
 
 for (const framework of frameworks) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { request } from 'node:http';
 import { describe, test } from 'node:test';
 import { defineJob, nodeFs, type JournalFs, type Level, type Sink } from '@redline/defer';
-import { temporaryFolder, until } from '../../packages/defer/test/harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../../packages/defer/test/harness.ts';
 import { platforms, type Handle } from './platforms.ts';
 import { openShared, ownWays, unseen } from './ways.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { engine } from '../src/index.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 const source = join(import.meta.dirname, '../src/index.ts');

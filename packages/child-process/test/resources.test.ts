@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { engine, exec, execFile, spawn } from '../src/index.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 import { descriptors, residentMiB, zombies } from './usage.ts';
 
 setFlagsFromString('--expose-gc');

@@ -10,7 +10,8 @@ import { DeferError, type DeferErrorCode } from '../src/errors.ts';
 import { defineJob } from '../src/job/job.ts';
 import type { DeferOptions } from '../src/options.ts';
 import { scopes } from '../src/request/scope.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from './harness.ts';
 
 const job = defineJob<unknown>('job');
 

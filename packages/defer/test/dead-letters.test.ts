@@ -13,7 +13,8 @@ import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
 import { dead } from '../src/sink.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from './harness.ts';
 
 const command = join(import.meta.dirname, '../bin/redline-defer.mjs');
 const job = defineJob<number>('job', { level: 'process' });

@@ -12,7 +12,8 @@ import { defineJob } from '../src/job/job.ts';
 import { DueOnDisk } from '../src/sink-queue/delayed.ts';
 import type { Journal } from '../src/journal/journal.ts';
 import { retry, type Delivery } from '../src/sink.ts';
-import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestSink, turns } from './harness.ts';
 import { pass, start } from './started.ts';
 
 const job = defineJob<number>('job');

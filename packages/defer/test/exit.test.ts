@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { temporaryFolder, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from './harness.ts';
 
 const source = (file: string): string => JSON.stringify(join(import.meta.dirname, '../src', file));
 

@@ -5,7 +5,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock, Timer } from '../src/clock.ts';
 import type { DeferLogger } from '../src/logger.ts';
 import type { Delivery, DeliveryResult, Sink, SinkHost } from '../src/sink.ts';
@@ -31,14 +30,6 @@ export async function listening(
   t.after(() => server.close());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 300_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`still waiting: ${what}`);
-    await sleep(2);
-  }
 }
 
 /** Keeps the lines that were logged. */

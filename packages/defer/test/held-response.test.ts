@@ -21,7 +21,8 @@ import { defer } from '../src/defer.ts';
 import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob, type When } from '../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from './harness.ts';
 
 const job = defineJob<string>('job');
 

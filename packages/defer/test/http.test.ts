@@ -24,7 +24,8 @@ import { defineJob } from '../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
 import type { DeferOptions } from '../src/options.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from './harness.ts';
 
 const job = defineJob<string>('job');
 const user = new AsyncLocalStorage<string>();

@@ -8,7 +8,8 @@ import { createDefer } from '../src/create-defer.ts';
 import { runInspect } from '../src/inspect/inspect.ts';
 import { defineJob } from '../src/job/job.ts';
 import { dead } from '../src/sink.ts';
-import { temporaryFolder, TestSink, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink, turns } from './harness.ts';
 
 const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
 

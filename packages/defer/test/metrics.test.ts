@@ -15,7 +15,8 @@ import { observeDefer, openTelemetryContext } from '../src/adapters/opentelemetr
 import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead } from '../src/sink.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { temporaryFolder, TestClock, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestSink } from './harness.ts';
 
 const job = defineJob<unknown>('job');
 

@@ -11,7 +11,8 @@ import { fastifyDefer } from '../src/adapters/fastify.ts';
 import { createDefer, defer, defineJob, type Deferrer } from '../src/index.ts';
 import { handlers } from '../src/sinks/handlers.ts';
 import { postgresOutbox } from '../src/sinks/postgres-outbox.ts';
-import { listening, TestLogger, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { listening, TestLogger } from './harness.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());

@@ -14,7 +14,8 @@ import { directorySource } from '../src/page/source.ts';
 import { pageHandler } from '../src/page/handler.ts';
 import { deferPage, fastifyDeferPage } from '../src/page/index.ts';
 import { dead } from '../src/sink.ts';
-import { listening, temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { listening, temporaryFolder, TestSink } from './harness.ts';
 
 const cli = join(import.meta.dirname, '../src/inspect/cli.ts');
 const sendMail = defineJob<{ to: string }>('send-mail');

@@ -6,7 +6,8 @@ import { Pool, type PoolClient } from 'pg';
 import { inboxTable, postgresInbox, type PostgresInbox } from '../src/postgres/postgres-inbox.ts';
 import type { DeliveryResult, Handler } from '../src/sink.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { until } from './harness.ts';
+import { until } from '@redline/services/until';
+
 import { delivery } from '../src/testing/deliveries.ts';
 import { testInbox } from './transactions/inbox-contract.ts';
 

@@ -12,7 +12,8 @@ import { defineJob } from '../src/job/job.ts';
 import { Claims } from '../src/schedule/claims.ts';
 import { cronTimes, everyTimes } from '../src/schedule/times.ts';
 import { postgres } from '../src/sinks/postgres.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestLogger, TestSink } from './harness.ts';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());

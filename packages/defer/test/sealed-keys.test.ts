@@ -15,7 +15,8 @@ import { fastify } from 'fastify';
 import { fastifyDefer } from '../src/adapters/fastify.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
 import type { SealOptions } from '../src/seal/seal-options.ts';
-import { temporaryFolder, TestClock, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, turns } from './harness.ts';
 import {
   assertNothingInClear,
   contentOf,

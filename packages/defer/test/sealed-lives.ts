@@ -11,7 +11,8 @@ import { defineJob, type JobDefinition } from '../src/job/job.ts';
 import type { DeferOptions } from '../src/options.ts';
 import type { SealOptions } from '../src/seal/seal-options.ts';
 import { dead } from '../src/sink.ts';
-import { TestLogger, TestSink, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { TestLogger, TestSink, turns } from './harness.ts';
 
 export const job: JobDefinition<{ secret: string }> = defineJob('job');
 export const secret = 'the-secret-of-a-customer';

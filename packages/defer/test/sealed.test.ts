@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { defineJob } from '../src/job/job.ts';
 import { frameHeaderBytes, frameKinds, sealFrame, segmentSalt } from '../src/journal/frame.ts';
 import { dead } from '../src/sink.ts';
-import { temporaryFolder, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from './harness.ts';
 import {
   assertNothingInClear,
   job,

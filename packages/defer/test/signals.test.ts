@@ -6,7 +6,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createDefer } from '../src/create-defer.ts';
-import { temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from './harness.ts';
 
 const source = (file: string): string => JSON.stringify(join(import.meta.dirname, '../src', file));
 

@@ -13,7 +13,8 @@ import { defer } from '../src/defer.ts';
 import { defineJob } from '../src/job/job.ts';
 import { dead, type Sink } from '../src/sink.ts';
 import { batched, handlers } from '../src/sinks/handlers.ts';
-import { listening, temporaryFolder, TestSink, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { listening, temporaryFolder, TestSink } from './harness.ts';
 import { recordSpans, type RecordedSpan } from './spans-recorder.ts';
 
 const mail = defineJob<string>('send-mail');

@@ -8,7 +8,8 @@ import type { SinkStats } from '../src/sink-queue/sink-stats.ts';
 import type { WaitReason } from '../src/sink-queue/sink-queue-view.ts';
 import { prometheusMetrics } from '../src/adapters/prometheus.ts';
 import { dead, retry } from '../src/sink.ts';
-import { temporaryFolder, TestClock, TestSink, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestSink, turns } from './harness.ts';
 
 const mail = defineJob<unknown>('mail');
 const bill = defineJob<unknown>('bill');

@@ -7,7 +7,8 @@ import { createDefer } from '../src/create-defer.ts';
 import { defer } from '../src/defer.ts';
 import { defineJob } from '../src/job/job.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { listening, temporaryFolder, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { listening, temporaryFolder } from './harness.ts';
 
 const circular: Record<string, unknown> = { reason: 'circular' };
 circular['self'] = circular;

@@ -15,7 +15,8 @@ import type { Deferrer } from '../src/deferrer.ts';
 import { defineJob } from '../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../src/journal/journal-fs.ts';
 import { handlers } from '../src/sinks/handlers.ts';
-import { listening, temporaryFolder, TestLogger, TestSink, turns, until } from './harness.ts';
+import { until } from '@redline/services/until';
+import { listening, temporaryFolder, TestLogger, TestSink, turns } from './harness.ts';
 
 const job = defineJob<string>('job');
 type Handle = (request: IncomingMessage, response: ServerResponse) => void;

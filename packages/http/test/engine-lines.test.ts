@@ -8,7 +8,7 @@ import { type LoggerOptions, pino, stdTimeFunctions } from 'pino';
 import { engine } from '../src/index.ts';
 import { engineLines, type EngineLinesOptions } from '../src/pino.ts';
 import { Lines, PatientSink, serve } from './lines/harness.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 

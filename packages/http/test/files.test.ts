@@ -14,7 +14,7 @@ import { Worker } from 'node:worker_threads';
 import * as redline from '../src/index.ts';
 import { moment, serve, type HttpModule } from './conformance/engine.ts';
 import { untilOver } from './conformance/slow-reader.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 import { connect } from './conformance/wire.ts';
 import { ways } from './files/served-files.ts';
 

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { engine } from '../src/index.ts';
 import { connect, Line } from './conformance/wire.ts';
 import type { BusyServer } from './promptness/busy-server.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const servers = [{ name: 'node:http', isNative: false, isThreaded: false }];
 if (engine().name === 'native') {

@@ -17,7 +17,7 @@ import {
   type Outcome,
 } from '../src/index.ts';
 import { talk } from './conformance/wire.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 const last = (target: string, lines = ''): string =>

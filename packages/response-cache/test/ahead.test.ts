@@ -12,7 +12,7 @@ import { cached } from '../src/adapters/express.ts';
 import { fastifyCache } from '../src/adapters/fastify.ts';
 import { AheadReads, watchPeer } from '../src/route/reads/ahead.ts';
 import { JsonCache, unobserved, type CachePolicy, type RouteDefaults } from '../src/index.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 type Framework = 'express' | 'fastify';
 type Pass = (request: any, next: () => void, response: any) => void;

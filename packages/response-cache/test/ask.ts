@@ -1,6 +1,6 @@
 import { request, type IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 export { chooseEncoding } from '../src/encoding/accept-encoding.ts';
 

@@ -13,7 +13,7 @@ import { fastifyCache } from '../src/adapters/fastify.ts';
 import { chooseEncoding, type Encoding } from '../src/encoding/accept-encoding.ts';
 import { JsonCache, memoryStore, type CachePolicy, type RouteDefaults } from '../src/index.ts';
 import { ask, askFor, type Sent } from './ask.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const codings: readonly Encoding[] = ['br', 'zstd', 'gzip'];
 const value = { items: Array.from({ length: 100 }, (_, id) => ({ id, name: `naïve desk ${id}` })) };

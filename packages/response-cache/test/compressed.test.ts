@@ -9,7 +9,7 @@ import { memoryStore } from '../src/store/memory-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 import { clockOf } from './clock.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

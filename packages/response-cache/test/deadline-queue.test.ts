@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeadlineQueue, type PendingCall } from '../src/outages/deadline-queue.ts';
 import { clocksOf, timersOf } from './clock.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 // The queue's own timer does not keep the process up.
 const alive = setInterval(() => {}, 1_000);

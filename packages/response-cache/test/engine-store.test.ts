@@ -14,7 +14,7 @@ import {
   type RouteDefaults,
 } from '../src/index.ts';
 import type { EngineAnswer, EngineAnswers, EngineRequest } from '../src/route/engine-store.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 /* Of an app whose hosts share their responses. */
 const productKey = '3:url-----0:11:/products/7';

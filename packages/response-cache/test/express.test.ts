@@ -10,7 +10,7 @@ import { cached, type ExpressCacheOptions } from '../src/adapters/express.ts';
 import { JsonCache, type CachePolicy } from '../src/index.ts';
 import { clockOf } from './clock.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 interface Started {
   readonly port: number;

@@ -8,7 +8,7 @@ import { fastifyCache, type FastifyCachePolicy } from '../src/adapters/fastify.t
 import { JsonCache, memoryStore, type JsonCacheOptions, type RouteDefaults } from '../src/index.ts';
 import { clockOf } from './clock.ts';
 import { rawRequest, requestsFor } from './raw-request.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 interface Started {
   readonly app: FastifyInstance;

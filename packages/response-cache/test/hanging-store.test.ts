@@ -6,7 +6,7 @@ import type { JsonStore } from '../src/store/json-store.ts';
 import type { Lease } from '../src/store/lease.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import type { TagVersions } from '../src/store/tag-versions.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);

@@ -8,7 +8,7 @@ import { JsonCache } from '../src/cache/json-cache.ts';
 import type { JsonStore } from '../src/store/json-store.ts';
 import { redisStore } from '../src/redis/redis-store.ts';
 import { clocksOf, timersOf } from './clock.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 // The timers of the cache do not keep the process up.
 const alive = setInterval(() => {}, 1_000);

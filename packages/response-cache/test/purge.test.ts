@@ -12,7 +12,7 @@ import {
   type JsonStore,
 } from '../src/index.ts';
 import { headKeyOf, keysOf, keyOf } from '../src/route/key/request-key.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 after(() => server?.stop());

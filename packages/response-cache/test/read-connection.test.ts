@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { tieredStore } from '../src/tiered/tiered-store.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

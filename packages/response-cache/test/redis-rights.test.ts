@@ -6,7 +6,7 @@ import { after, describe, it } from 'node:test';
 import { startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
 import { JsonCache, redisStore, tieredStore, type JsonStore } from '../src/index.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

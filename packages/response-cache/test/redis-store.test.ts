@@ -8,7 +8,7 @@ import { encodeEntry } from '../src/answer/entry-format.ts';
 import { JsonCache } from '../src/cache/json-cache.ts';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

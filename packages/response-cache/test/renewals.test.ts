@@ -14,7 +14,7 @@ import {
   type JsonStore,
 } from '../src/index.ts';
 import { clockOf } from './clock.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

@@ -16,7 +16,7 @@ import { fastifyCache } from '../src/adapters/fastify.ts';
 import { isRenewal, JsonCache, type CachePolicy } from '../src/index.ts';
 import { ask, type Sent } from './ask.ts';
 import { clockOf } from './clock.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 /** A request as its handler sees it. */
 interface Asked {

@@ -10,7 +10,7 @@ import { redisStore } from '../src/redis/redis-store.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { keySlot } from '../src/wire/servers.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const servers = await startRedisCluster();
 const skip = servers === undefined && 'there is no redis-server of version 7 on PATH';

@@ -5,7 +5,7 @@ import { Redis } from 'ioredis';
 import { redisStore, type RedisStore } from '../src/redis/redis-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
 import { tieredStore, type TieredStore } from '../src/tiered/tiered-store.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const servers = await startRedisSentinel();
 const skip = servers === undefined && 'there is no redis-server on PATH';

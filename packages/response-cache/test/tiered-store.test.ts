@@ -16,7 +16,7 @@ import {
   type TieredStoreOptions,
 } from '../src/tiered/tiered-store.ts';
 import { storeContract } from '../src/testing/store-contract.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

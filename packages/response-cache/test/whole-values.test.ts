@@ -10,7 +10,7 @@ import { compressed } from '../src/store/compressed.ts';
 import type { JsonStore } from '../src/store/json-store.ts';
 import { memoryStore } from '../src/store/memory-store.ts';
 import { tieredStore } from '../src/tiered/tiered-store.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 const server = await startRedis();
 const skip = server === undefined && 'there is no redis-server on PATH';

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from './free-port.ts';
 import { startRedis, type RedisServer } from './redis-server.ts';
+import { until } from './until.ts';
 
 /** Three masters with one replica each: six private servers on loopback. */
 export interface RedisCluster {
@@ -87,14 +87,6 @@ async function join(ports: readonly number[]): Promise<void> {
       links.every((info) => info.includes('master_link_status:up'))
     );
   });
-}
-
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 30_000;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) throw new Error(`Still waiting: ${what}.`);
-    await sleep(25);
-  }
 }
 
 async function ask(port: number, command: string): Promise<string> {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { finished } from 'node:stream/promises';
 import { Duplex, type Readable, type Writable } from 'node:stream';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { attempt, latch, moment, outcome, record, settled, type Behaviours } from './trace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'redline-stdio-'));

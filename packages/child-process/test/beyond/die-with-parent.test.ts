@@ -4,7 +4,7 @@ import { spawn as nodeSpawn } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { engine, spawn } from '../../src/index.ts';
 import { alive, newMark } from './trees.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 const entry = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href);

@@ -7,7 +7,7 @@ import { fork as nodeFork, spawnSync as nodeSpawnSync } from 'node:child_process
 import { describe, test } from 'node:test';
 import { engine, exec, execFile, fork, killTree, spawn, spawnSync } from '../../src/index.ts';
 import { alive, newMark } from './trees.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the native engine does not serve here';
 

@@ -3,7 +3,7 @@ import { spawn as nodeSpawn } from 'node:child_process';
 import { once } from 'node:events';
 import { killTree, spawn } from '../../src/index.ts';
 import { alive, forking, newMark } from './trees.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const mark = newMark();
 const stranger = nodeSpawn('sleep', ['61'], { detached: true, stdio: 'ignore' });

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { PoolOptions, Transport } from '../../src/pool/index.ts';
 import { findBun, isAlive, openPool } from './pools.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const bun = findBun();
 const transports: Transport[] = ['send', 'socket'];

@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { childrenOf, isAlive, openPool } from './pools.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 for (const transport of ['send', 'socket'] as const) {
   describe(`a worker over ${transport}`, () => {

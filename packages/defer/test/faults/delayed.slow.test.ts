@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../harness.ts';
 import type { AppSettings } from './app.ts';
 import { kill, KeyServer, Load, startApp, type RunningApp } from './kill-trials.ts';
 import { platforms } from './platforms.ts';

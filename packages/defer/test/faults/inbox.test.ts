@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { Pool } from 'pg';
-import { temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../harness.ts';
 import type { InboxAppSettings } from './inbox-app.ts';
 import { kill, Load, startApp, type RunningApp } from './kill-trials.ts';
 

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../harness.ts';
 import { kill, KeyServer, Load, startApp } from './kill-trials.ts';
 
 // 5 seconds in the test suite; `npm run test:faults` sets 120.

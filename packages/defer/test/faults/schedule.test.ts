@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createDefer, defineJob } from '../../src/index.ts';
 import { Claims } from '../../src/schedule/claims.ts';
-import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestLogger, TestSink } from '../harness.ts';
 import type { ScheduleAppSettings } from './schedule-app.ts';
 
 const job = defineJob('job');

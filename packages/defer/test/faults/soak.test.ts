@@ -3,7 +3,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../harness.ts';
 import { kill, KeyServer, startApp, type Received } from './kill-trials.ts';
 
 // 40,000 jobs in the test suite; `npm run soak:defer` sets 5 million.

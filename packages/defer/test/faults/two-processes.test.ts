@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder } from '../harness.ts';
 import { kill, KeyServer, Load, startApp } from './kill-trials.ts';
 
 test('of two processes on one directory, each does its own jobs, and the one that lives does those of the other', async (t) => {

@@ -12,7 +12,8 @@ import { defineJob } from '../../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
 import { retry } from '../../src/sink.ts';
 import type { DeferOptions } from '../../src/options.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestLogger, TestSink } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
 

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { createDefer } from '../../src/create-defer.ts';
 import type { DeferOptions } from '../../src/options.ts';
-import { temporaryFolder, TestSink, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from '../harness.ts';
 
 const entry = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'));
 const unshare = ['--fork', '--pid', '--mount-proc', '--kill-child'];

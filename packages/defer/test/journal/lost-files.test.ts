@@ -18,7 +18,8 @@ import type { Deferrer } from '../../src/deferrer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import { nodeFs, type JournalFs } from '../../src/journal/journal-fs.ts';
 import { retry } from '../../src/sink.ts';
-import { temporaryFolder, TestLogger, TestSink, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestLogger, TestSink } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
 

@@ -9,7 +9,8 @@ import { createDefer } from '../../src/create-defer.ts';
 import { defineJob } from '../../src/job/job.ts';
 import type { JournalOptions } from '../../src/options.ts';
 import { retry } from '../../src/sink.ts';
-import { temporaryFolder, TestClock, TestSink, turns, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestSink, turns } from '../harness.ts';
 
 const good = defineJob<number>('good');
 const bad = defineJob<number>('bad');

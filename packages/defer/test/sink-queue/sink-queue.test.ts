@@ -10,7 +10,8 @@ import type { SinkQueue } from '../../src/sink-queue/sink-queue.ts';
 import type { DeferOptions } from '../../src/options.ts';
 import { dead, retry } from '../../src/sink.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
-import { temporaryFolder, TestClock, TestLogger, TestSink, turns, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestClock, TestLogger, TestSink, turns } from '../harness.ts';
 
 const job = defineJob<unknown>('job');
 

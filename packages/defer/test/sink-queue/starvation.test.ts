@@ -9,7 +9,8 @@ import { defineJob } from '../../src/job/job.ts';
 import type { SinkQueueOptions } from '../../src/sink-queue/queue-options.ts';
 import { batched, handlers } from '../../src/sinks/handlers.ts';
 import type { Handler } from '../../src/sink.ts';
-import { listening, temporaryFolder, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { listening, temporaryFolder } from '../harness.ts';
 
 interface Bad {
   /** Those of one name keep their order. */

@@ -4,7 +4,8 @@ import { after, describe, it, type TestContext } from 'node:test';
 import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import { createDefer, defineJob, type Deferrer } from '../../src/index.ts';
-import { temporaryFolder, TestSink, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { temporaryFolder, TestSink } from '../harness.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
 

@@ -5,7 +5,7 @@ import { startPostgres } from '@redline/services';
 import { Pool, type PoolClient } from 'pg';
 import type { Outbox, OutboxHost, OutboxJob } from '../../src/outbox.ts';
 import { postgresOutbox } from '../../src/sinks/postgres-outbox.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
 
 const { server, missing } = await startPostgres();
 after(() => server?.stop());

@@ -5,7 +5,8 @@ import { after, describe, it } from 'node:test';
 import { startRedis } from '@redline/services';
 import { Redis } from 'ioredis';
 import { RedisLink } from '../../src/redis/redis-link.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
+
 import { host } from '../../src/testing/deliveries.ts';
 
 const server = await startRedis();

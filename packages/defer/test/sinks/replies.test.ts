@@ -6,7 +6,7 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { WebSocket, WebSocketServer } from 'ws';
 import { replies, type Replies, type Reply } from '../../src/sinks/replies.ts';
 import { bringAll, deliveries, delivery } from '../../src/testing/deliveries.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
 
 const inTime = (): AbortSignal => AbortSignal.timeout(60_000);
 

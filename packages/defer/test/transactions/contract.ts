@@ -4,7 +4,7 @@ import { it } from 'node:test';
 import type { Inbox } from '../../src/inbox/inbox.ts';
 import type { Outbox, OutboxJob } from '../../src/outbox.ts';
 import { delivery } from '../../src/testing/deliveries.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
 
 /** A database that has an outbox. */
 export interface Database {

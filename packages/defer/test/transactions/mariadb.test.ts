@@ -13,7 +13,8 @@ import { mariadbInbox } from '../../src/mariadb/mariadb-inbox.ts';
 import { mariadbOutbox } from '../../src/sinks/mariadb-outbox.ts';
 import { handlers } from '../../src/sinks/handlers.ts';
 import { delivery } from '../../src/testing/deliveries.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
+
 import { job, testTransactions, type Database, type Transactions } from './contract.ts';
 import { testInbox } from './inbox-contract.ts';
 

@@ -16,7 +16,8 @@ import { handlers } from '../../src/sinks/handlers.ts';
 import { mariadbOutbox } from '../../src/sinks/mariadb-outbox.ts';
 import { sqliteOutbox } from '../../src/sinks/sqlite-outbox.ts';
 import type { SqliteDatabase } from '../../src/sqlite/database.ts';
-import { TestLogger, until } from '../harness.ts';
+import { until } from '@redline/services/until';
+import { TestLogger } from '../harness.ts';
 
 const { server, missing } = await startMariadb();
 const pool = createPool(server?.url ?? 'mysql://root@127.0.0.1:1/none');

@@ -11,7 +11,8 @@ import { sqliteOutbox } from '../../src/sinks/sqlite-outbox.ts';
 import type { SqliteDatabase } from '../../src/sqlite/database.ts';
 import { sqliteInbox } from '../../src/sqlite/sqlite-inbox.ts';
 import { delivery } from '../../src/testing/deliveries.ts';
-import { until } from '../harness.ts';
+import { until } from '@redline/services/until';
+
 import { job, testTransactions, type Database, type Transactions } from './contract.ts';
 import { testInbox } from './inbox-contract.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { createConnection, type AddressInfo, type Socket } from 'node:net';
 import { createServer } from '../../src/index.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const wanted = 10_000;
 /** What a process needs beside the connections. */

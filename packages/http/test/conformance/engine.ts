@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type * as node from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { talk, type Conversation, type Step } from './wire.ts';
 
 /** What both engines offer. */

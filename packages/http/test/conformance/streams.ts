@@ -27,7 +27,7 @@ import {
   type Options,
   type Upgradable,
 } from './engine.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { leave } from './wire.ts';
 
 const get = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n';

@@ -2,7 +2,7 @@
 import http, { type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { clients, prepare, respond, talk } from './requests.ts';
 import { log, note, owners, wrap, type How } from './wrap.ts';
 

@@ -6,7 +6,7 @@ import { freePort } from '@redline/services';
 import type { MeasuredVariant } from '../../src/bench/result.ts';
 import { needsTurns, needsWrk } from './needs.ts';
 import { finished, Workbench } from './run-cli.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 describe('redline bench', () => {
   test('writes the documented JSON and a report, and prints where they are', async (t) => {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { freePort } from '@redline/services';
 import { finished, Workbench } from './run-cli.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const log = Array.from({ length: 50 }, () =>
   JSON.stringify({ req: { method: 'GET', url: '/' }, res: { statusCode: 200 } }),

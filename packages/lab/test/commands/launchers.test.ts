@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { freePort } from '@redline/services';
 import { findEndpoint } from '../../src/load/endpoint.ts';
 import { finished, Workbench } from './run-cli.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const needsProc = process.platform === 'linux' ? false : '/proc is of Linux';
 

@@ -6,7 +6,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { freePort } from '@redline/services';
 import { findEndpoint } from '../../src/load/endpoint.ts';
 import { Workbench } from './run-cli.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 /** Listens at one address, whatever it is told, or where it is told to. */
 const app = `

@@ -6,7 +6,7 @@ import type { StairsResult } from '../../src/stairs/result.ts';
 import { Workbench } from './run-cli.ts';
 import { appFile, stairs } from './run-stairs.ts';
 import { showsAllocation } from './shows-allocation.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 test('redline stairs goes on without callbacks that would keep a client from its pool, and names them', async (t) => {
   const { code, stderr, bench } = await stairs(t, 'pool.cjs', '/callback', {

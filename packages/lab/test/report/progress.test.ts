@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { Progress, type ProgressEvent } from '../../src/report/progress.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const UP_TWO = '\x1b[2A';
 const HIDE = '\x1b[?25l';

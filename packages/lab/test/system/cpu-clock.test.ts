@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import { isRunnable } from '../../src/system/cpu-clock.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const needsProc = process.platform !== 'linux' && 'only Linux tells the state of a thread';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const guardian = new URL('../../dist/system/guardian.js', import.meta.url);
 const skip = process.platform !== 'linux' && 'processes are found in /proc';

@@ -8,7 +8,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { Delivery, Sink } from '@redline/defer';
 import { DeferModule, DeferService, type DeferModuleOptions } from '@redline/nest';
 
-export { until } from '../until.ts';
+export { until } from '@redline/services/until';
 
 export type Framework = 'fastify' | 'express';
 

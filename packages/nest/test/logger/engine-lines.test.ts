@@ -9,7 +9,7 @@ import { type LoggerModuleOptions, nativeLoggerOptions, NestLogger } from '@redl
 import { stdTimeFunctions } from 'pino';
 
 import { type RunningApp, start } from './harness.js';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const skip = engine().name === 'native' ? false : 'the addon is not built';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 
 import { leave, onEachPlatform, start } from './harness.js';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const secret = {
   method: 'POST',

@@ -17,7 +17,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { ScheduleModule, Timeout } from '@nestjs/schedule';
 import { LoggerModule, type LoggerModuleOptions } from '@redline/nest';
 import { firstValueFrom, Observable, of } from 'rxjs';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 let timers = 0;
 let events = 0;

@@ -13,7 +13,7 @@ import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { JsonCacheModule, JsonCacheService, type JsonCacheModuleOptions } from '@redline/nest';
 
-export { until } from '../until.ts';
+export { until } from '@redline/services/until';
 
 export type Framework = 'fastify' | 'express';
 

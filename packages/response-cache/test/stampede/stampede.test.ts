@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { startRedis, startRedisCluster, startRedisSentinel } from '@redline/services';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import type { Got, Servers, Wave } from './worker.ts';
 
 const processes = 4;

@@ -1,5 +1,6 @@
-// `npm test` runs the tests that a contributor needs, `npm run test:all` also the exhaustive ones: files named
-// `*.slow.test.ts`. `npm test -- PATH…` runs the named files, or those of folders; `--name PATTERN` selects tests in them.
+// `npm test` runs the tests that a contributor needs, `npm run test:all` also the exhaustive ones: files named `*.slow.test.ts`.
+// `npm run test:weekly` runs those named `*.weekly.test.ts` alone. `npm test -- PATH…` runs the named files, or those of folders;
+// `--name PATTERN` selects tests in them.
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
@@ -13,7 +14,11 @@ const root = join(import.meta.dirname, '..');
 const otherFolders = new Set(['node_modules', 'dist', 'dist-test', 'src']);
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { all: { type: 'boolean' }, name: { type: 'string', multiple: true } },
+  options: {
+    all: { type: 'boolean' },
+    weekly: { type: 'boolean' },
+    name: { type: 'string', multiple: true },
+  },
 });
 const paths = positionals.length > 0 ? positionals : ['packages', 'tests'];
 const files = paths.flatMap(testsOf);
@@ -58,8 +63,14 @@ function testsOf(path: string): string[] {
     exclude: (name) => otherFolders.has(name),
   })
     .map((file) => relative(root, join(root, path, file)))
-    .filter((file) => values.all || !isSlow(file))
+    .filter(isChosen)
     .toSorted();
+}
+
+function isChosen(file: string): boolean {
+  const isWeekly = file.endsWith('.weekly.test.ts');
+  if (values.weekly || isWeekly) return isWeekly && values.weekly === true;
+  return values.all === true || !isSlow(file);
 }
 
 function isSlow(file: string): boolean {

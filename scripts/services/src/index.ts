@@ -8,6 +8,7 @@ export { startKafka, type KafkaServer } from './kafka-server.ts';
 export { startMariadb, type MariadbServer } from './mariadb-server.ts';
 export { startNats, type NatsServer } from './nats-server.ts';
 export { obtainRedis, type ObtainedRedis } from './obtain-redis.ts';
+export { startOtelCollector, type CollectedLine, type OtelCollector } from './otel-collector.ts';
 export { startPostgres, type PostgresServer } from './postgres-server.ts';
 export { startRabbit, type RabbitServer } from './rabbitmq-server.ts';
 export { startRedisCluster, type RedisCluster } from './redis-cluster.ts';

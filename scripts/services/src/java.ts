@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rename } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from './cache-folder.ts';
 import { findOnPath } from './find-on-path.ts';
 
 const run = promisify(execFile);
@@ -86,11 +86,6 @@ function versionIn(pom: string): string {
 async function javaVersion(java: string): Promise<number> {
   const { stderr } = await run(java, ['-version']);
   return Number(/version "(\d+)/.exec(stderr)?.[1] ?? 0);
-}
-
-function cacheFolder(): string {
-  const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  return join(base, 'redline');
 }
 
 function lacks(program: string, debianPackage: string): string {

@@ -100,8 +100,9 @@ impl Child {
             _ => Vec::new(),
         };
         let has_ended = stream.has_ended();
-        let was_too_much = self.append_unseen(index, &mut bytes);
-        if is_unseen && was_too_much {
+        let unseen = self.inbox.take_unseen(self.id, index);
+        bytes.extend_from_slice(&unseen.bytes);
+        if is_unseen && unseen.is_too_much {
             self.collect_others(&mut state, epoll);
         }
         if is_unseen && !bytes.is_empty() {
@@ -153,35 +154,13 @@ impl Child {
     /// descriptor with these bytes before its end, for the caller to read or pass on: its end has not been reported yet.
     pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
-        let mut bytes = Vec::new();
         let has_failed = matches!(state.phase, Phase::Failed(_));
-        let mut fd = state.created(index).and_then(|stream| stream.take(epoll));
-        self.append_unseen(index, &mut bytes);
+        let fd = state.created(index).and_then(|stream| stream.take(epoll));
+        let unseen = self.inbox.take_unseen(self.id, index);
         if fd.is_none() && (has_failed || index > 0) {
-            fd = sys::socket_pair().ok().map(|(near, far)| {
-                // A child that has ended has left no more than its pipe holds, unless the bytes were collected meanwhile.
-                if sys::send(&far, &bytes) == Ok(bytes.len()) {
-                    bytes.clear();
-                }
-                near
-            });
+            return ended_pipe(unseen.bytes);
         }
-        (fd, bytes)
-    }
-
-    /// Appends the undelivered bytes of a stream. Returns true if they exceeded the collection limit.
-    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) -> bool {
-        let mut was_too_much = false;
-        for event in self.inbox.take_stream_events(self.id, index) {
-            was_too_much |= matches!(event, Event::Overflowed { .. });
-            if let Event::Data { bytes, .. }
-            | Event::Ended { bytes, .. }
-            | Event::Overflowed { bytes, .. } = event
-            {
-                into.extend_from_slice(&bytes);
-            }
-        }
-        was_too_much
+        (fd, unseen.bytes)
     }
 
     /// Closes a stream after its last read.
@@ -318,6 +297,18 @@ impl Child {
             Found::Drained { bytes } => Event::Drained { id, stream, bytes },
         })
     }
+}
+
+/// Creates a pipe with these bytes before its end. Returns those that it does not hold, too.
+pub(crate) fn ended_pipe(mut bytes: Vec<u8>) -> (Option<OwnedFd>, Vec<u8>) {
+    let near = sys::socket_pair().ok().map(|(near, far)| {
+        // A child that has ended has left no more than its pipe holds, unless the bytes were collected meanwhile.
+        if sys::send(&far, &bytes) == Ok(bytes.len()) {
+            bytes.clear();
+        }
+        near
+    });
+    (near, bytes)
 }
 
 fn collected_bytes(stream: &Stream) -> usize {

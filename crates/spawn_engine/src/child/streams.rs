@@ -8,6 +8,9 @@ use crate::event::{Event, Wake};
 use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
+/// Less than a pipe holds by default.
+const DEFAULT_BUFFER: usize = 128 * 1024;
+
 impl Child {
     /// Creates the pipes that do not exist yet, and hands out the child's ends.
     pub fn open_pipes(&self, far_ends: &mut [Option<OwnedFd>]) -> Result<(), Errno> {
@@ -299,16 +302,19 @@ impl Child {
     }
 }
 
-/// Creates a pipe with these bytes before its end. Returns those that it does not hold, too.
-pub(crate) fn ended_pipe(mut bytes: Vec<u8>) -> (Option<OwnedFd>, Vec<u8>) {
-    let near = sys::socket_pair().ok().map(|(near, far)| {
-        // A child that has ended has left no more than its pipe holds, unless the bytes were collected meanwhile.
-        if sys::send(&far, &bytes) == Ok(bytes.len()) {
-            bytes.clear();
-        }
-        near
-    });
-    (near, bytes)
+/// Creates a pipe with these bytes before its end. Returns the bytes beside an empty pipe if it cannot hold all of them: a part of them
+/// would come twice.
+pub(crate) fn ended_pipe(bytes: Vec<u8>) -> (Option<OwnedFd>, Vec<u8>) {
+    let Ok((near, far)) = sys::socket_pair() else {
+        return (None, bytes);
+    };
+    if bytes.len() > DEFAULT_BUFFER {
+        sys::buffer_sending(&far, bytes.len().try_into().unwrap_or(i32::MAX));
+    }
+    if sys::send(&far, &bytes) == Ok(bytes.len()) {
+        return (Some(near), Vec::new());
+    }
+    (sys::socket_pair().ok().map(|(near, _)| near), bytes)
 }
 
 fn collected_bytes(stream: &Stream) -> usize {

@@ -12,9 +12,9 @@ import { shrink } from './shrink.ts';
 
 const BATCH = 8;
 const AT_ONCE = 2;
-const SHRINK_MS = 60_000;
+const SHRINK_MS = 180_000;
 /** A smaller program is an aid for the reader: a few recordings are enough to prefer it. */
-const SHRINK_PATIENCE: Patience = { enough: 6, most: 20 };
+const SHRINK_PATIENCE: Patience = { enough: 3, most: 9 };
 const NOTHING = { node: [], redline: [] };
 
 export const engines: Engines = {
@@ -35,7 +35,7 @@ export interface Options {
   readonly engines?: Engines;
   /** @default no more programs than there are seeds */
   readonly enough?: () => boolean;
-  /** How long to look for a smaller program that differs. @default 60_000 */
+  /** How long to look for a smaller program that differs. @default 180_000 */
   readonly shrinkMs?: number;
   readonly onFound?: (difference: Difference) => void;
   /** Called with each smaller program that differs. */

@@ -19,6 +19,7 @@ use crate::sys::{self, Epoll, Errno, lock};
 use crate::tree;
 
 use streams::close_all;
+pub(crate) use streams::ended_pipe;
 
 /// The stream number that stands for the process itself in an epoll token.
 pub(crate) const PROCESS: u16 = u16::MAX;

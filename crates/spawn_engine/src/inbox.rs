@@ -24,6 +24,30 @@ pub(crate) struct Inbox {
     looks: AtomicU64,
 }
 
+/// Undelivered bytes of one stream.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Unseen {
+    pub bytes: Vec<u8>,
+    /// True if the bytes exceed the limit of the collection.
+    pub is_too_much: bool,
+}
+
+impl Unseen {
+    fn append(&mut self, event: &mut Event) {
+        self.is_too_much |= matches!(event, Event::Overflowed { .. });
+        if let Event::Data { bytes, .. }
+        | Event::Ended { bytes, .. }
+        | Event::Overflowed { bytes, .. } = event
+        {
+            if self.bytes.is_empty() {
+                self.bytes = std::mem::take(bytes);
+            } else {
+                self.bytes.extend_from_slice(bytes);
+            }
+        }
+    }
+}
+
 impl Inbox {
     pub fn new(wake: Wake) -> Self {
         Self {
@@ -116,17 +140,31 @@ impl Inbox {
         Some(event)
     }
 
-    /// Takes the events of one stream alone, for a reader that will not wait for its turn.
-    pub fn take_stream_events(&self, child: u64, stream: u16) -> Vec<Event> {
-        let mut found = Vec::new();
+    /// Takes the events of one stream alone, for a reader that will not wait for its turn. The end of a discarded stream goes with
+    /// them: see [`Inbox::take_drained`].
+    pub fn take_unseen(&self, child: u64, stream: u16) -> Unseen {
+        let mut unseen = Unseen::default();
         lock(&self.events).retain_mut(|event| {
             let is_of_stream = event.is_of(child, stream);
             if is_of_stream {
-                found.push(std::mem::replace(event, Event::Started { id: child }));
+                unseen.append(event);
             }
             !is_of_stream
         });
-        found
+        unseen
+    }
+
+    /// Moves the number of discarded bytes out of a stream's end that waits to be taken. The end itself stays.
+    pub fn take_drained(&self, child: u64, stream: u16) -> u64 {
+        let mut events = lock(&self.events);
+        events
+            .iter_mut()
+            .filter(|event| event.is_of(child, stream))
+            .find_map(|event| match event {
+                Event::Drained { bytes, .. } => Some(std::mem::take(bytes)),
+                _ => None,
+            })
+            .unwrap_or_default()
     }
 
     /// Forgets the failure of a child that the caller learned otherwise.
@@ -202,6 +240,41 @@ mod tests {
             taken(&inbox),
             [ended(3), ended(4), exited(1), exited(2), ended(2)]
         );
+    }
+
+    #[test]
+    fn what_waits_of_one_stream_is_taken_alone() {
+        let inbox = Inbox::new(Box::new(|| {}));
+        let of = |stream, bytes: &[u8]| Event::Data {
+            id: 1,
+            stream,
+            bytes: bytes.to_vec(),
+        };
+        for event in [of(1, b"one "), of(2, b"other"), ended(1), ended(2)] {
+            inbox.push(event);
+        }
+        let unseen = Unseen {
+            bytes: b"one ".to_vec(),
+            is_too_much: false,
+        };
+        assert_eq!(inbox.take_unseen(1, 1), unseen);
+        assert_eq!(inbox.take_unseen(1, 1), Unseen::default());
+        assert_eq!(taken(&inbox), [of(2, b"other"), ended(2)]);
+    }
+
+    #[test]
+    fn the_number_of_discarded_bytes_is_taken_without_the_end() {
+        let inbox = Inbox::new(Box::new(|| {}));
+        let drained = |stream, bytes| Event::Drained {
+            id: 1,
+            stream,
+            bytes,
+        };
+        inbox.push(drained(1, 4));
+        inbox.push(drained(2, 7));
+        assert_eq!(inbox.take_drained(1, 2), 7);
+        assert_eq!(inbox.take_drained(1, 2), 0);
+        assert_eq!(taken(&inbox), [drained(1, 4), drained(2, 0)]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::child::{Child, PROCESS};
+use crate::child::{Child, PROCESS, ended_pipe};
 use crate::command::{Command, StdioFds};
 use crate::engine::Engine;
 use crate::event::Event;
@@ -261,7 +261,8 @@ impl Port {
         self.with(id, |child| {
             child.uncollect(stream, is_unseen, &self.engine.children.epoll)
         })
-        .unwrap_or((Vec::new(), true))
+        // Nothing further can happen to the child, but what has happened may wait to be taken.
+        .unwrap_or_else(|| (self.inbox.take_unseen(id, stream).bytes, true))
     }
 
     /// Hands over a stream.
@@ -269,8 +270,17 @@ impl Port {
     pub fn take(&self, id: u64, stream: u16) -> Taken {
         let (fd, bytes) = self
             .with(id, |child| child.take(stream, &self.engine.children.epoll))
-            .unwrap_or_default();
+            .unwrap_or_else(|| self.take_past(id, stream));
         Taken { fd, bytes }
+    }
+
+    /// Hands over a stream of a child that is over.
+    fn take_past(&self, id: u64, stream: u16) -> (Option<OwnedFd>, Vec<u8>) {
+        let unseen = self.inbox.take_unseen(id, stream);
+        match stream {
+            0 => (None, unseen.bytes),
+            _ => ended_pipe(unseen.bytes),
+        }
     }
 
     /// Returns true if a stream ended without a byte, and nothing has been read from it.
@@ -315,13 +325,14 @@ impl Port {
             .unwrap_or_default()
     }
 
-    /// Keeps what comes out of a drained stream from now on. Returns the number of bytes discarded before.
+    /// Keeps what comes out of a drained stream from now on. Returns the number of bytes discarded before: the [`Event::Drained`]
+    /// to come does not count them.
     #[must_use]
     pub fn stop_draining(&self, id: u64, stream: u16) -> u64 {
-        self.with(id, |child| {
+        let discarded = self.with(id, |child| {
             child.stop_draining(stream, &self.engine.children.epoll)
-        })
-        .unwrap_or_default()
+        });
+        discarded.unwrap_or_default() + self.inbox.take_drained(id, stream)
     }
 
     /// Blocks until every child requested of this port has started or failed.

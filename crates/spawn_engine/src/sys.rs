@@ -22,7 +22,11 @@ pub(crate) fn socket_pair() -> Result<(OwnedFd, OwnedFd), Errno> {
 const BUFFER: c_int = 64 * 1024;
 
 pub(crate) fn limit_sending(fd: &OwnedFd) {
-    let size = BUFFER;
+    buffer_sending(fd, BUFFER);
+}
+
+/// Has a socket hold as many written bytes, up to the maximum of this machine.
+pub(crate) fn buffer_sending(fd: &OwnedFd, size: c_int) {
     // SAFETY: the kernel reads `size`, which outlives the call. A socket that keeps its buffer works as well.
     unsafe {
         libc::setsockopt(

@@ -192,6 +192,58 @@ fn a_stream_given_away_is_a_connected_socket() {
     harness.until_exit(id);
 }
 
+/// Starts a child that ends at once and leaves its output to a process of its own, waits for its exit, and then until the engine has
+/// forgotten it, as its output has ended. That end waits to be taken.
+fn over(
+    harness: &mut Harness,
+    script: &str,
+    stdout: Stdio,
+    after_exit: impl Fn(&Port, u64),
+) -> u64 {
+    let (near, far) = UnixStream::pair().unwrap();
+    let request = Request {
+        stdio: vec![Stdio::Inherit(far.as_raw_fd()), stdout, Stdio::Ignore],
+        ..shell(&format!("exec 3<&0; (read line <&3; {script}) &"), stdout)
+    };
+    let id = harness.spawn(request).unwrap();
+    assert_eq!(harness.until_exit(id), (0, 0));
+    after_exit(&harness.port, id);
+    (&near).write_all(b"go\n").unwrap();
+    while harness.port.wait_started(id) != Err(libc::ESRCH) {
+        let wake = harness.woken.recv_timeout(Duration::from_secs(20));
+        wake.expect("it is forgotten");
+    }
+    id
+}
+
+#[test]
+fn what_waits_of_a_child_that_is_over_can_be_taken() {
+    let mut harness = harness();
+    let script = "echo later";
+    let nothing = |_: &Port, _| ();
+    let id = over(&mut harness, script, Stdio::Collect(100), nothing);
+    let uncollected = harness.port.uncollect(id, 1, false);
+    assert_eq!(uncollected, (b"later\n".to_vec(), true));
+    assert!(harness.port.next_event().is_none());
+
+    let id = over(&mut harness, script, Stdio::Collect(100), nothing);
+    let mut stdout = UnixStream::from(harness.port.take(id, 1).fd.unwrap());
+    let mut text = String::new();
+    stdout.read_to_string(&mut text).unwrap();
+    assert_eq!(text, "later\n");
+    assert!(harness.port.next_event().is_none());
+
+    let drain = |port: &Port, id| drop(port.drain(id));
+    let id = over(&mut harness, script, Stdio::Pipe, drain);
+    assert_eq!(harness.port.stop_draining(id, 1), 6);
+    let end = Event::Drained {
+        id,
+        stream: 1,
+        bytes: 0,
+    };
+    assert_eq!(harness.port.next_event(), Some(end));
+}
+
 #[test]
 fn descriptors_are_copied_at_the_call() {
     let mut harness = harness();

@@ -8,6 +8,9 @@ use crate::event::{Event, Wake};
 use crate::stream::{FLOW_CREDIT, Found, Mode, Stream};
 use crate::sys::{self, Epoll, Errno, lock};
 
+/// Less than a pipe holds by default.
+const DEFAULT_BUFFER: usize = 128 * 1024;
+
 impl Child {
     /// Creates the pipes that do not exist yet, and hands out the child's ends.
     pub fn open_pipes(&self, far_ends: &mut [Option<OwnedFd>]) -> Result<(), Errno> {
@@ -100,8 +103,9 @@ impl Child {
             _ => Vec::new(),
         };
         let has_ended = stream.has_ended();
-        let was_too_much = self.append_unseen(index, &mut bytes);
-        if is_unseen && was_too_much {
+        let unseen = self.inbox.take_unseen(self.id, index);
+        bytes.extend_from_slice(&unseen.bytes);
+        if is_unseen && unseen.is_too_much {
             self.collect_others(&mut state, epoll);
         }
         if is_unseen && !bytes.is_empty() {
@@ -153,35 +157,13 @@ impl Child {
     /// descriptor with these bytes before its end, for the caller to read or pass on: its end has not been reported yet.
     pub fn take(&self, index: u16, epoll: &Epoll) -> (Option<OwnedFd>, Vec<u8>) {
         let mut state = lock(&self.state);
-        let mut bytes = Vec::new();
         let has_failed = matches!(state.phase, Phase::Failed(_));
-        let mut fd = state.created(index).and_then(|stream| stream.take(epoll));
-        self.append_unseen(index, &mut bytes);
+        let fd = state.created(index).and_then(|stream| stream.take(epoll));
+        let unseen = self.inbox.take_unseen(self.id, index);
         if fd.is_none() && (has_failed || index > 0) {
-            fd = sys::socket_pair().ok().map(|(near, far)| {
-                // A child that has ended has left no more than its pipe holds, unless the bytes were collected meanwhile.
-                if sys::send(&far, &bytes) == Ok(bytes.len()) {
-                    bytes.clear();
-                }
-                near
-            });
+            return ended_pipe(unseen.bytes);
         }
-        (fd, bytes)
-    }
-
-    /// Appends the undelivered bytes of a stream. Returns true if they exceeded the collection limit.
-    fn append_unseen(&self, index: u16, into: &mut Vec<u8>) -> bool {
-        let mut was_too_much = false;
-        for event in self.inbox.take_stream_events(self.id, index) {
-            was_too_much |= matches!(event, Event::Overflowed { .. });
-            if let Event::Data { bytes, .. }
-            | Event::Ended { bytes, .. }
-            | Event::Overflowed { bytes, .. } = event
-            {
-                into.extend_from_slice(&bytes);
-            }
-        }
-        was_too_much
+        (fd, unseen.bytes)
     }
 
     /// Closes a stream after its last read.
@@ -318,6 +300,21 @@ impl Child {
             Found::Drained { bytes } => Event::Drained { id, stream, bytes },
         })
     }
+}
+
+/// Creates a pipe with these bytes before its end. Returns the bytes beside an empty pipe if it cannot hold all of them: a part of them
+/// would come twice.
+pub(crate) fn ended_pipe(bytes: Vec<u8>) -> (Option<OwnedFd>, Vec<u8>) {
+    let Ok((near, far)) = sys::socket_pair() else {
+        return (None, bytes);
+    };
+    if bytes.len() > DEFAULT_BUFFER {
+        sys::buffer_sending(&far, bytes.len().try_into().unwrap_or(i32::MAX));
+    }
+    if sys::send(&far, &bytes) == Ok(bytes.len()) {
+        return (Some(near), Vec::new());
+    }
+    (sys::socket_pair().ok().map(|(near, _)| near), bytes)
 }
 
 fn collected_bytes(stream: &Stream) -> usize {

@@ -1,4 +1,7 @@
+use std::io::Read;
+
 use super::*;
+use crate::stream::FLOW_CREDIT;
 
 /// A file that epoll refuses, with EPERM.
 fn regular_file() -> OwnedFd {
@@ -300,4 +303,15 @@ fn a_stream_that_is_accessed_while_it_is_discarded_keeps_its_further_bytes() {
     child.flow(1, &epoll);
     assert_eq!(watch(&child, &epoll), Wake::Now);
     assert!(matches!(inbox.next(), Some(Event::Data { bytes, .. }) if bytes == b"kept"));
+}
+
+#[test]
+fn the_bytes_of_an_output_that_has_ended_come_once() {
+    for size in [0, 5, FLOW_CREDIT, 8 << 20] {
+        let (near, beside) = ended_pipe(vec![7; size]);
+        let mut inside = Vec::new();
+        let mut reader = std::fs::File::from(near.unwrap());
+        reader.read_to_end(&mut inside).unwrap();
+        assert_eq!(inside.len() + beside.len(), size);
+    }
 }

@@ -21,8 +21,8 @@ export interface Collection {
 type Uncollected = import('../../native.cjs').Uncollected;
 
 interface Ended extends Unseen {
-  /** Number of times the loop had polled when that was reported; `undefined` where the engine knows when the loop saw it. */
-  readonly polls: number | undefined;
+  /** Number of times the loop had polled when that was reported. */
+  readonly polls: number;
 }
 
 export interface Owner {
@@ -158,15 +158,14 @@ export class ChildPipes implements PipeListener {
       return;
     }
     this.#collection?.onCollected(index, bytes);
-    const length = bytes?.length ?? 0;
-    this.#endUntouched(index, length, length === 0 ? undefined : port().looks());
+    this.#endUntouched(index, bytes?.length ?? 0);
   }
 
   /** An output ended whose bytes, or the first of them, were discarded. */
   onDrained(index: number, bytes: number): void {
     const socket = this.#sockets[index];
     if (socket instanceof OutputStream) socket.onDrained(bytes);
-    else this.#endUntouched(index, bytes, port().looks());
+    else this.#endUntouched(index, bytes);
   }
 
   onOverflowed(index: number, bytes: Buffer): void {
@@ -342,9 +341,9 @@ export class ChildPipes implements PipeListener {
     return stream;
   }
 
-  #endUntouched(index: number, bytes: number, polls: number | undefined): void {
+  #endUntouched(index: number, bytes: number): void {
     if (this.#isTouched(index)) return;
-    this.#ended.set(index, { bytes, hasFlowed: true, polls });
+    this.#ended.set(index, { bytes, hasFlowed: true, polls: port().looks() });
     const hasOutlived = this.#draining.has(index);
     this.#touch(index);
     // libuv closes ended pipes after its poll: the channel's data of this turn comes first.
@@ -358,8 +357,7 @@ export class ChildPipes implements PipeListener {
    */
   #makeEnded(index: number, ended: Ended): Socket {
     const { bytes, polls } = ended;
-    const hasTurned =
-      polls === undefined ? port().isEndSeen(this.#id, index) : port().looks() > polls;
+    const hasTurned = port().looks() > polls || port().isEndSeen(this.#id, index);
     if (this.#owner.hasClosed || hasTurned) return this.#makePast(index, ended);
     if (this.#isFlushed || bytes === 0) return closedSocket(true, ended);
     const stream = new OutputStream(this.#id, index);

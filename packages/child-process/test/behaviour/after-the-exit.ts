@@ -1,12 +1,19 @@
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { hasBusyThread } from '../fuzz/quiet.ts';
 import {
+  block,
   blockUntilEnded,
   latch,
   moment,
   settled,
+  stateOf,
   type Behaviours,
   type ChildProcessModule,
 } from './trace.ts';
@@ -81,6 +88,92 @@ export const afterTheExit: Behaviours = {
     await closed;
     return events;
   },
+  'output that was discarded, and whose end comes while the program is busy': async (cp) => {
+    const seen: unknown[] = [];
+    for (const use of [() => {}, (stdout: Socket) => void stdout.unref()]) {
+      const script = '(exec 2>&-; read line <&3) & echo early; echo $! >&2';
+      const { child, release } = held(cp, script);
+      const [pid] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+      await moment();
+      release();
+      blockUntilGone(Number(pid));
+      const stdout = child.stdout as Socket;
+      use(stdout);
+      const { bytesRead, readableDidRead } = stdout;
+      await settled(child);
+      seen.push([bytesRead, readableDidRead, stdout.bytesRead, stdout.readableEnded]);
+    }
+    return seen;
+  },
+  'output that comes while the program is busy, long after the exit, unreferenced then': async (
+    cp,
+  ) => {
+    const script = '(exec 2>&-; read line <&3; echo later) & echo early; echo $! >&2';
+    const { child, release } = held(cp, script);
+    const events: unknown[] = [];
+    for (const event of ['data', 'end', 'close', 'error']) {
+      child.stdout!.on(event, (fact: unknown) => events.push(event, String(fact)));
+    }
+    const [pid] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+    await moment();
+    release();
+    blockUntilGone(Number(pid));
+    (child.stdout as Socket).unref();
+    await settled(child);
+    return [events, (child.stdout as Socket).bytesRead];
+  },
+  'collected output that comes while the program is busy, long after the exit, looked at then':
+    async (cp) => {
+      const { fd, release } = latch();
+      const folder = mkdtempSync(join(tmpdir(), 'redline-after-'));
+      const script = `(exec 2>&-; read line </proc/$PPID/fd/${fd}; echo later) & echo early; echo $! >pid`;
+      let result: unknown;
+      const child = cp.execFile('sh', ['-c', script], { cwd: folder }, (error, ...outputs) => {
+        result = [error, ...outputs];
+      });
+      await once(child, 'exit');
+      await moment();
+      release();
+      blockUntilGone(Number(readFileSync(join(folder, 'pid'), 'utf8')));
+      rmSync(folder, { recursive: true });
+      const events: unknown[] = [];
+      for (const event of ['end', 'close', 'error']) {
+        child.stdout!.on(event, (fact: unknown) => events.push(event, String(fact)));
+      }
+      await settled(child);
+      return [result, events, (child.stdout as Socket).bytesRead];
+    },
+  'output that comes while the program is busy, long after the exit, handed over then': async (
+    cp,
+  ) => {
+    const script = '(exec 2>&-; read line <&3; echo later) & echo early; echo $! >&2';
+    const { child, release } = held(cp, script);
+    // Accessed, and read by nobody: a socket reads ahead.
+    child.stdout!.on('readable', () => {});
+    const [pid] = await Promise.all([text(child.stderr!), once(child, 'exit')]);
+    await moment();
+    release();
+    blockUntilGone(Number(pid));
+    const other = cp.spawn('cat', { stdio: [child.stdout, 'pipe', 'inherit'] }) as ChildProcess;
+    const left = await text(other.stdout!);
+    return [left];
+  },
+  'collected output that ended without a byte, while libuv reads the other, looked at later':
+    async (cp) => {
+      const { fd, release } = latch();
+      const script = `(exec >&-; read line </proc/$PPID/fd/${fd}) & exec >&-`;
+      const child = cp.execFile('sh', ['-c', script]);
+      (child.stderr as Socket).unref();
+      await once(child, 'exit');
+      await moment();
+      const stdout = child.stdout as Socket;
+      const events: unknown[] = [stdout.destroyed, stdout.closed];
+      for (const event of ['end', 'close', 'error']) stdout.on(event, () => events.push(event));
+      await moment();
+      release();
+      await settled(child);
+      return events;
+    },
   'output destroyed long after the exit': async (cp) => {
     const child = cp.spawn('sh', ['-c', 'sleep 5 & exit 0']);
     const closed = once(child, 'close');
@@ -174,6 +267,13 @@ function held(
   const { fd, release } = latch();
   const child = cp.spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'pipe', fd] });
   return { child, release };
+}
+
+/** Keeps the thread until a process has ended, and the engine's thread has seen what that has closed. */
+function blockUntilGone(pid: number): void {
+  while (stateOf(pid) === 'running') block(1);
+  do block(5);
+  while (hasBusyThread());
 }
 
 /** All of its streams are looked at, and then the thread is busy until the child has ended. */

@@ -1,11 +1,14 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
+import { hasBusyThread, runs } from '../fuzz/quiet.ts';
 import {
   block,
   blockUntilEnded,
   describeError,
   moment,
+  settled,
   type Behaviours,
   type ChildProcessModule,
 } from './trace.ts';
@@ -13,6 +16,8 @@ import {
 /** By then the child has printed, and the engine, which reads on threads of its own, has it. */
 const PRINTED_MS = 300;
 const both = 'echo out; echo err >&2';
+/** More than the pipe of an output holds, and less than the engine reads ahead. */
+const MUCH = 260_000;
 
 /** What is done to a child that has printed, before the event loop has looked for its output. */
 export const beforeTheLoop: Behaviours = {
@@ -27,6 +32,25 @@ export const beforeTheLoop: Behaviours = {
       child.stdout!.on('end', () => seen.push('end'));
       child.stdout!.destroy();
     }),
+  'more output than its pipe holds is given to the reader once': async (cp) => {
+    const child = cp.spawn('head', ['-c', `${MUCH}`, '/dev/zero']);
+    let count = 0;
+    child.stdout.on('data', (chunk: Buffer) => (count += chunk.length));
+    await blockUntilStill(child);
+    (child.stdout as Socket).unref();
+    await settled(child);
+    return [count, (child.stdout as Socket).bytesRead];
+  },
+  'more output than its pipe holds is given to the reader or to another child': async (cp) => {
+    const child = cp.spawn('head', ['-c', `${MUCH}`, '/dev/zero']);
+    let count = 0;
+    child.stdout.on('data', (chunk: Buffer) => (count += chunk.length));
+    await blockUntilStill(child);
+    const other = cp.spawn('wc', ['-c'], { stdio: [child.stdout, 'pipe', 'inherit'] });
+    count += Number(await text((other as ChildProcess).stdout!));
+    child.stdout.destroy();
+    return count;
+  },
   'an output is destroyed with an error': (cp) =>
     run(cp, both, {}, (child, seen) => {
       child.stdout!.on('error', (error) => seen.push(['error', error.message]));
@@ -186,4 +210,12 @@ async function run(
   await promise;
   await moment();
   return seen;
+}
+
+/** Keeps the thread, once reading has started on the next tick, until the child has ended or waits for its output to be read. */
+async function blockUntilStill(child: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve) => process.nextTick(resolve));
+  const pid = child.pid!;
+  do block(5);
+  while (runs(pid) || hasBusyThread());
 }

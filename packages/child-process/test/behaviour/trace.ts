@@ -131,7 +131,8 @@ function handleClass(child: ChildProcess): unknown {
   return (child as never as { _handle: object })._handle.constructor;
 }
 
-function stateOf(pid: number): 'running' | 'zombie' | 'gone' {
+/** A process that has ended is a zombie until its parent waits for it. */
+export function stateOf(pid: number): 'running' | 'zombie' | 'gone' {
   try {
     return /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')) ? 'zombie' : 'running';
   } catch {

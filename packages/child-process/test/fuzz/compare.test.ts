@@ -108,6 +108,15 @@ describe('a program', { timeout: 600_000 }, () => {
     );
   });
 
+  test('that differs has no verdict when it is late before that', async () => {
+    const engines = { node, redline: join(import.meta.dirname, 'faulty.ts') };
+    let looks = 0;
+    const isLate = () => ++looks > 1;
+    const late = { ...patience, isLate };
+    assert.equal(await confirm(program, engines, folder, nothing, late), 'unknown');
+    assert.equal(looks, 2);
+  });
+
   test('differs on an engine that ends the process', async () => {
     const engines = { node, redline: 'data:text/javascript,process.exit()' };
     const verdict = await confirm(program, engines, folder, nothing, patience);

@@ -6,13 +6,16 @@ import { record } from './record.ts';
 export interface Patience {
   readonly enough: number;
   readonly most: number;
+  /** Gives up once it returns true: the recordings under way are the last. @default never */
+  readonly isLate?: () => boolean;
 }
 
 const PATIENCE: Patience = { enough: 20, most: 60 };
+const never = (): boolean => false;
 /** Run side by side, programs disturb each other, and show more of what they can do. */
 const AT_ONCE = [1, 1, 2, 4] as const;
 const AT_MOST_ONCE = 6;
-/** Of a program that answers on neither engine in time. */
+/** Of a program that is over on neither engine in time. */
 const ATTEMPTS = 40;
 
 export interface Engines {
@@ -31,7 +34,7 @@ export interface Difference {
 /**
  * - `same`: whatever the engine does, Node does too, not each time perhaps.
  * - `rare`: the engine did something that Node never did, and does not do it as a rule.
- * - `unknown`: the machine is too slow for this program.
+ * - `unknown`: the machine is too slow for this program, or it was late before the verdict.
  */
 export type Verdict = 'same' | 'rare' | 'unknown' | Difference;
 
@@ -41,7 +44,7 @@ export async function confirm(
   engines: Engines,
   folder: string,
   seen: { readonly node: readonly Recording[]; readonly redline: readonly Recording[] },
-  { enough, most }: Patience = PATIENCE,
+  { enough, most, isLate = never }: Patience = PATIENCE,
 ): Promise<Verdict> {
   const node = [...seen.node];
   const redline = [...seen.redline];
@@ -53,7 +56,7 @@ export async function confirm(
   };
   const usual = () => reproduced(foreign(node, redline), redline.length, node);
   for (let attempts = 0, round = 0; node.length < enough || redline.length < enough; round++) {
-    if (attempts >= ATTEMPTS) return 'unknown';
+    if (attempts >= ATTEMPTS || isLate()) return 'unknown';
     const atOnce = AT_ONCE[round % AT_ONCE.length]!;
     attempts += atOnce;
     await Promise.all(
@@ -64,13 +67,18 @@ export async function confirm(
     );
     if (node.length > 0 && redline.length > 0 && foreign(node, redline).length === 0) return 'same';
   }
-  while (usual().length > 0 && node.length < most) {
+  // Not all of them bring a recording.
+  for (let tries = 0; node.length < most && tries < most; tries += AT_MOST_ONCE) {
+    if (usual().length === 0) break;
+    if (isLate()) return 'unknown';
     await Promise.all(Array.from({ length: AT_MOST_ONCE }, () => repeat(engines.node, node)));
   }
+  const patience = { enough, most, isLate };
   const known = [
-    ...(await alone(program, usual(), engines, folder, enough)),
-    ...(usual().length === 0 ? [] : await busy(program, engines, folder, enough)),
+    ...(await alone(program, usual(), engines, folder, patience)),
+    ...(usual().length === 0 ? [] : await busy(program, engines, folder, patience)),
   ];
+  if (isLate() && usual().length > 0) return 'unknown';
   const found = reproduced(
     usual().filter(({ list, outcome }) => !known.some((recording) => recording[list] === outcome)),
     redline.length,
@@ -88,10 +96,10 @@ async function busy(
   program: Program,
   engines: Engines,
   folder: string,
-  times: number,
+  { enough, isLate = never }: Patience,
 ): Promise<Recording[]> {
   const recordings: Recording[] = [];
-  for (let run = 0; run < times; run++) {
+  for (let run = 0; run < enough && !isLate(); run++) {
     const recording = (await record(engines.node, [program], folder, 'busy')).get(program.seed);
     if (recording) recordings.push(recording);
   }
@@ -107,7 +115,7 @@ async function alone(
   found: readonly Foreign[],
   engines: Engines,
   folder: string,
-  times: number,
+  { enough, isLate = never }: Patience,
 ): Promise<Recording[]> {
   const recordings: Recording[] = [];
   if (children.length === 1) return recordings;
@@ -115,7 +123,7 @@ async function alone(
   for (const [index, child] of children.entries()) {
     if (!differing.has(index)) continue;
     const program = { seed, isAlone, children: [child] };
-    for (let run = 0; run < times; run++) {
+    for (let run = 0; run < enough && !isLate(); run++) {
       const recording = (await record(engines.node, [program], folder)).get(seed) ?? {};
       const lists = Object.entries(recording);
       recordings.push(

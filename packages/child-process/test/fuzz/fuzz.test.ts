@@ -18,6 +18,18 @@ describe('random programs', { timeout: 600_000 }, () => {
     }
   });
 
+  test('have nothing but the output end with a process that may wait for room in it', () => {
+    let filled = 0;
+    for (let seed = 0; seed < 2000; seed++) {
+      for (const { script } of generate(seed).children) {
+        if (!script.some((line) => line === 'cat' || line.startsWith('head -c 1000000'))) continue;
+        filled++;
+        assert.ok(!script.includes('(sleep 0.5; echo later) &'), `seed ${seed}`);
+      }
+    }
+    assert.ok(filled > 0);
+  });
+
   test('of some of the stored seeds do what they do on node:child_process', async () => {
     // All of them in fuzz.slow.test.ts.
     const some = seeds.filter((_, index) => index % 4 === 0);

@@ -1,17 +1,21 @@
-// `npm run test:fuzz:child-process -- [--seconds N] [--programs N] [--first N | --seed N]`: small random programs on node:child_process and on the
-// engine. What the engine does must be something that Node does.
+// `npm run test:fuzz:child-process -- [--seconds N] [--programs N] [--first N | --seed N] [--shrink SECONDS]`: small random programs on
+// node:child_process and on the engine. What the engine does must be something that Node does.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { count, foreign } from './compare.ts';
-import { confirm, type Difference, type Engines } from './confirm.ts';
-import { generate, smaller, type Program } from './program.ts';
+import { confirm, type Difference, type Engines, type Patience } from './confirm.ts';
+import { generate, type Program } from './program.ts';
 import { record } from './record.ts';
+import { shrink } from './shrink.ts';
 
 const BATCH = 8;
 const AT_ONCE = 2;
-const SHRINK_MS = 60_000;
+const SHRINK_MS = 180_000;
+/** A smaller program is an aid for the reader: a few recordings are enough to prefer it. */
+const SHRINK_PATIENCE: Patience = { enough: 3, most: 9 };
+const NOTHING = { node: [], redline: [] };
 
 export const engines: Engines = {
   node: 'node:child_process',
@@ -31,14 +35,16 @@ export interface Options {
   readonly engines?: Engines;
   /** @default no more programs than there are seeds */
   readonly enough?: () => boolean;
-  /** How long to look for a smaller program that differs. @default 60_000 */
+  /** How long to look for a smaller program that differs. @default 180_000 */
   readonly shrinkMs?: number;
   readonly onFound?: (difference: Difference) => void;
+  /** Called with each smaller program that differs. */
+  readonly onSmaller?: (difference: Difference) => void;
 }
 
 /** Compares the programs of seed after seed. */
 export async function fuzz(seeds: Iterable<number>, options: Options = {}): Promise<Result> {
-  const { enough = () => false, shrinkMs = SHRINK_MS, onFound = () => {} } = options;
+  const { enough = () => false, shrinkMs = SHRINK_MS, onFound, onSmaller } = options;
   const both = options.engines ?? engines;
   const folder = mkdtempSync(join(tmpdir(), 'redline-fuzz-'));
   const result = { count: 0, differences: [] as Difference[], rare: [] as number[] };
@@ -64,10 +70,12 @@ export async function fuzz(seeds: Iterable<number>, options: Options = {}): Prom
         if (verdict === 'rare') result.rare.push(program.seed);
         else if (verdict === 'unknown') unknown.push(program.seed);
         else if (verdict !== 'same') {
-          onFound(verdict);
+          onFound?.(verdict);
           const end = performance.now() + shrinkMs;
           const isLate = () => performance.now() > end;
-          result.differences.push(await shrink(verdict, both, folder, isLate));
+          const patience = { ...SHRINK_PATIENCE, isLate };
+          const check = (less: Program) => confirm(less, both, folder, NOTHING, patience);
+          result.differences.push(await shrink(verdict, { check, isLate, onSmaller }));
         }
       }
     }
@@ -91,30 +99,21 @@ function take(seeds: Iterator<number>): Program[] {
   return batch;
 }
 
-async function shrink(
-  difference: Difference,
-  both: Engines,
-  folder: string,
-  isLate: () => boolean,
-): Promise<Difference> {
-  for (const program of smaller(difference.program)) {
-    if (isLate()) break;
-    const again = await confirm(program, both, folder, { node: [], redline: [] });
-    if (typeof again === 'object') return shrink(again, both, folder, isLate);
-  }
-  return difference;
-}
-
 function* from(first: number, limit: number): Generator<number> {
   for (let seed = first; seed < first + limit; seed++) yield seed;
 }
 
-function announce({ program }: Difference): void {
-  console.log(`seed ${program.seed} differs; making it smaller`);
+/** Printed at once: a run may be cut off before its end. */
+function announce(difference: Difference): void {
+  console.log(`seed ${difference.program.seed} differs; making it smaller. The program as it is:`);
+  show(difference);
+}
+
+function showSmaller({ program: { seed, children } }: Difference): void {
+  console.log(`seed ${seed}, smaller: ${JSON.stringify(children)}`);
 }
 
 function show({ program, found, node, redline }: Difference): void {
-  console.log(`\nseed ${program.seed} (--seed ${program.seed} runs it again), smallest program:`);
   console.log(JSON.stringify(program.children, null, 1));
   for (const list of new Set(found.map((one) => one.list))) {
     for (const [engine, recordings] of Object.entries({ node, redline })) {
@@ -135,18 +134,26 @@ if (import.meta.main) {
       first: { type: 'string', default: String(Math.trunc(Math.random() * 2 ** 31)) },
       /** One program again. */
       seed: { type: 'string' },
+      /** How many seconds to make a program that differs smaller. */
+      shrink: { type: 'string', default: String(SHRINK_MS / 1000) },
     },
   });
   const end = performance.now() + Number(values.seconds) * 1000;
   const first = Number(values.first);
+  const shrinkMs = Number(values.shrink) * 1000;
+  const shown = { shrinkMs, onFound: announce, onSmaller: showSmaller };
   const result =
     values.seed === undefined
       ? await fuzz(from(first, Number(values.programs)), {
+          ...shown,
           enough: () => performance.now() > end,
-          onFound: announce,
         })
-      : await fuzz([Number(values.seed)], { onFound: announce });
-  for (const difference of result.differences) show(difference);
+      : await fuzz([Number(values.seed)], shown);
+  for (const difference of result.differences) {
+    const { seed } = difference.program;
+    console.log(`\nseed ${seed} (--seed ${seed} runs it again), smallest program:`);
+    show(difference);
+  }
   const { rare, unknown, differences } = result;
   if (rare.length > 0) console.log(`rarely unlike Node, not counted: seeds ${rare.join(', ')}`);
   if (unknown.length > 0) console.log(`cut off, not counted: seeds ${unknown.join(', ')}`);

@@ -8,7 +8,7 @@ import { act } from './act.ts';
 import { short, type Log } from './log.ts';
 import type { Child, Moment, Program } from './program.ts';
 import { isQuiet } from './quiet.ts';
-import { digest, streamLog } from './reading.ts';
+import { collectedBytes, digest, streamLog } from './reading.ts';
 
 type Module = typeof import('node:child_process');
 
@@ -181,16 +181,24 @@ function start(plan: Child, { signal }: AbortController, events: unknown[]): Chi
   ];
   const script = plan.script.join('\n');
   const options = { ...plan.options, ...(plan.abort === undefined ? {} : { signal }) } as object;
+  let child: ChildProcess;
   const collected = (error: Error | null, ...outputs: unknown[]) => {
     const isCut = saidTooMuch(['called back', error]);
-    const shown = outputs.map((output) => digest(isCut ? firstOf(output, plan) : output));
+    const shown: unknown[] = outputs.map((output) =>
+      digest(isCut ? firstOf(output, plan) : output),
+    );
+    // Accessed by then: a first access would be a part of the program.
+    if (plan.actions.some((action) => action.do === 'pipe on') && child.stdout) {
+      const { length } = outputs[0] as string | Buffer;
+      shown[0] = collectedBytes(child.stdout, length, shown[0] as string);
+    }
     events.push(['called back', short(error), ...shown]);
   };
   switch (plan.how) {
     case 'exec':
-      return cp.exec(plan.program === 'sh' ? script : file, options, collected);
+      return (child = cp.exec(plan.program === 'sh' ? script : file, options, collected));
     case 'execFile':
-      return cp.execFile(file, ['-c', script], options, collected);
+      return (child = cp.execFile(file, ['-c', script], options, collected));
     case 'ipc':
       return cp.spawn(file, ['-c', script], {
         ...options,

@@ -69,7 +69,22 @@ const lines = [
   'kill -15 $$',
   'pwd',
   'echo "$VALUE"',
-];
+] as const;
+
+/** Lines that may say more than an unread output holds. */
+const filling = [
+  'head -c 1000000 /dev/zero 2> /dev/null || exit 9',
+  'cat',
+] as const satisfies readonly (typeof lines)[number][];
+
+/**
+ * Once an output is full, how much room is left for another process depends on what has been read of it: that is not compared.
+ * So a process that may wait for room holds nothing else, whose end would show whether it does.
+ */
+const waitsForRoom = {
+  line: '(sleep 0.5; echo later) &',
+  alone: '(exec <&- 2>&- 3>&- 4>&- 5>&-; sleep 0.5; echo later) &',
+} as const satisfies { line: (typeof lines)[number]; alone: string };
 
 /** Lines for which a shell without a descriptor 3, or with its output closed, complains. */
 const complained = new Set(['echo three >&3', 'cat <&3', 'exec >&-']);
@@ -146,7 +161,7 @@ function child(random: Random): Child {
     // Later, a part of the output has been read by this process, and how much is chance.
     return action.do === 'pipe on' ? { ...action, at: 'now' as const } : action;
   });
-  const script = random.some(lines, 4);
+  const script = holdOutputAlone(random.some(lines, 4));
   const drawn: Child = {
     how,
     script,
@@ -171,6 +186,13 @@ function child(random: Random): Child {
     actions: actions.filter((action) => action.do !== 'read by hand'),
     script: late.script.filter((line) => !complained.has(line)),
   };
+}
+
+/** Has a process that may wait for room hold the output alone. */
+function holdOutputAlone(script: readonly string[]): string[] {
+  const fills = filling.some((line) => script.includes(line));
+  const { line: waiting, alone } = waitsForRoom;
+  return script.map((line) => (fills && line === waiting ? alone : line));
 }
 
 function races({ at, do: deed }: Action): boolean {

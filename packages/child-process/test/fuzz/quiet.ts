@@ -21,6 +21,11 @@ export function hasBusyThread(): boolean {
   return threads.some((id) => isBusy(stat(`self/task/${id}`)));
 }
 
+/** Returns true if a process runs, or waits for its turn or for a time. */
+export function runs(pid: number): boolean {
+  return isBusy(stat(`${pid}`));
+}
+
 interface Stat {
   readonly program: string;
   readonly state: string;

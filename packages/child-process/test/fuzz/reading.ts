@@ -4,6 +4,8 @@ import { short, type Log } from './log.ts';
 
 /** Of each stream: what came out of it, whoever read it. Where one chunk ends and the next begins is chance. */
 const bytes = new WeakMap<Readable, Buffer[]>();
+/** From so many bytes on, they may come in several pieces. */
+const MUCH = 1000;
 /** What the grandchildren of the programs say. */
 const lateWords = 'later\n';
 
@@ -79,6 +81,18 @@ export function digest(output: unknown): string {
   return `${all.length} bytes, ${createHash('md5').update(all).digest('hex')}`;
 }
 
+/**
+ * The bytes that `exec` and `execFile` have collected, with their digest. Where other children read the same output, it is chance which
+ * of them gets what, if it is much: that is known when the log is written.
+ */
+export function collectedBytes(stream: Readable, count: number, digested: string): unknown {
+  const others = [...(sharers.get(stream) ?? [])].filter((other) => bytes.has(other));
+  const all = () => count + others.reduce((sum, other) => sum + countOf(bytes.get(other)!), 0);
+  return {
+    toJSON: () => (others.length > 0 && all() > MUCH ? 'many bytes' : digested),
+  };
+}
+
 /** Shown by their digest when the log is written. */
 function bytesOf(stream: Readable, events: unknown[]): Buffer[] {
   const known = bytes.get(stream);
@@ -106,9 +120,11 @@ function isCutShort(stream: Readable, chunks: readonly Buffer[]): boolean {
   );
   const isShared = others.length > 0;
   const all = [...chunks, ...others.flatMap((other) => bytes.get(other) ?? [])];
-  return (
-    (isShared || !stream.readableEnded) && all.reduce((sum, { length }) => sum + length, 0) > 1000
-  );
+  return (isShared || !stream.readableEnded) && countOf(all) > MUCH;
+}
+
+function countOf(chunks: readonly Buffer[]): number {
+  return chunks.reduce((sum, { length }) => sum + length, 0);
 }
 
 function toBuffer(chunk: Buffer | string): Buffer {

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs';
 import http from 'node:http';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, Worker } from 'node:worker_threads';
 import { createServer, engine, observeExchanges, responseStoreOf } from '../src/index.ts';
 import { END, LEVEL } from '../../telemetry/src/native/wire.ts';
 import { serve, untilNobody } from './conformance/engine.ts';
@@ -96,7 +96,7 @@ describe('the facts of exchanges:', { skip, timeout: 600_000 }, () => {
         response.end();
       },
     };
-    for (const options of [{}, { ServerResponse: Own }]) {
+    for (const options of [{}, { ServerResponse: Own as never }]) {
       await using serving = await serve(own, options, (request, response) => {
         response.statusCode = 201;
         ways[decodeURI(request.url!)]!(request, response);
@@ -279,8 +279,10 @@ describe('the facts of exchanges:', { skip, timeout: 600_000 }, () => {
 
   test('each thread has its own observer, before its engine is opened', async () => {
     using observation = new Observation();
-    const worker = new Worker(new URL('observer/worker.ts', import.meta.url));
-    const [{ facts, begun, url }] = (await once(worker, 'message')) as [
+    const { port1: port, port2: workerData } = new MessageChannel();
+    const entry = new URL('observer/worker.ts', import.meta.url);
+    const worker = new Worker(entry, { workerData, transferList: [workerData] });
+    const [{ facts, begun, url }] = (await once(port, 'message')) as [
       { facts: Fact[]; begun: unknown[]; url: string },
     ];
     assert.deepEqual(

@@ -52,7 +52,7 @@ export class Ring {
     const word = (index: number): number => this.words[at + index]!;
     const text = (index: number, length: number): string => {
       const start = (at + index) * 4;
-      return this.#bytes.latin1Slice(start, start + length);
+      return this.#bytes.toString('latin1', start, start + length);
     };
     const connection = `${word(BEGIN.SLOT)}.${word(BEGIN.GENERATION)}`;
     const exchange = `${connection}.${word(BEGIN.SEQUENCE)}`;

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { parentPort } from 'node:worker_threads';
+import { workerData, type MessagePort } from 'node:worker_threads';
 import { createServer } from '../../src/index.ts';
 import { Observation } from './observer.ts';
 
@@ -18,7 +18,7 @@ server.listen(0, '127.0.0.1', () => {
   http.get({ port, host: '127.0.0.1', path: '/worker', agent: false }, async (response) => {
     response.resume();
     const facts = await observation.facts('END');
-    parentPort!.postMessage({ facts, begun: observation.begun, url });
+    (workerData as MessagePort).postMessage({ facts, begun: observation.begun, url }, []);
     server.close();
   });
 });

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::attributes::{integer, number, text};
+use crate::attributes::{number, text};
 use crate::forwarded::{self, Forwarded};
 use crate::host::{host_and_port, hostname};
 use crate::latin1::{trimmed, truncated, utf8};
@@ -161,12 +161,17 @@ impl<'a> Values<'a> {
     }
 }
 
-/// `Number(port)`: anything but digits is not a number.
+/// Writes `Number(port)`.
 fn put_port(out: &mut Vec<u8>, port: &[u8]) {
-    let digits = std::str::from_utf8(port).unwrap_or("-").trim();
-    match digits.parse::<u64>() {
-        Ok(port) => integer(out, ATTRIBUTES, "server.port", port),
-        Err(_) if digits.is_empty() => integer(out, ATTRIBUTES, "server.port", 0),
-        Err(_) => number(out, ATTRIBUTES, "server.port", f64::NAN),
-    }
+    let text = utf8(port);
+    let text = text.trim();
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let is_decimal = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let value = match (text, hex) {
+        ("", _) => 0.0,
+        (_, Some(digits)) => u64::from_str_radix(digits, 16).map_or(f64::NAN, |port| port as f64),
+        _ if text.bytes().all(is_decimal) => text.parse().unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    };
+    number(out, ATTRIBUTES, "server.port", value);
 }

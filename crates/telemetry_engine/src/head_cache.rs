@@ -201,6 +201,8 @@ mod tests {
     fn ports_are_numbers_of_javascript() {
         assert_eq!(read("host: a:\r\n", PLAIN).0[3], "server.port=0");
         assert_eq!(read("host: a:b\r\n", PLAIN).0[3], "server.port=NaN");
+        assert_eq!(read("host: a:1.5\r\n", PLAIN).0[3], "server.port=1.5");
+        assert_eq!(read("host: a:0x50\r\n", PLAIN).0[3], "server.port=80");
     }
 
     #[test]

@@ -20,7 +20,7 @@ fn main() {
     ] {
         let nanos = cost(line, extra, false);
         let fresh = cost(line, extra, true);
-        println!("{name}: {nanos} ns, {fresh} ns with headers that were not seen before");
+        println!("{name}: {nanos} ns, {fresh} ns with a user agent that was not seen before");
     }
 }
 
@@ -64,7 +64,7 @@ fn cost(line: &str, extra: &str, is_fresh: bool) -> u128 {
             number += 1;
             let id = if is_fresh { number } else { 0 };
             let block = format!(
-                "Host: shop.example:8080\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: en\r\nAccept-Encoding: gzip, deflate, br\r\n{extra}X-Request-Id: {id}\r\nConnection: keep-alive\r\n"
+                "Host: shop.example:8080\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0 {id}\r\nAccept: text/html,application/xhtml+xml,*/*;q=0.8\r\nAccept-Language: en\r\nAccept-Encoding: gzip, deflate, br\r\n{extra}X-Request-Id: {number}\r\nConnection: keep-alive\r\n"
             );
             let block = if line == "GET" { "" } else { &block };
             let lengths = [line.len() as u32, block.len() as u32, 0];

@@ -64,7 +64,8 @@ impl<'a> Fields<'a> {
             return None;
         }
         self.at += length.div_ceil(4);
-        Some(String::from_utf8_lossy(bytes))
+        let text = std::str::from_utf8(bytes).map(Cow::Borrowed);
+        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes)))
     }
 
     /// Writes attributes as fields of a message.

@@ -21,10 +21,9 @@ pub(crate) fn parse<'a>(target: &'a [u8], redacted: &[String]) -> Option<Target<
     let target = &target[..end];
     let start = memchr::memchr(b'?', target).unwrap_or(target.len());
     let (path, query) = target.split_at(start);
-    let path = if is_plain(path) {
-        String::from_utf8_lossy(path)
-    } else {
-        Cow::Owned(normalized(&utf8(path))?)
+    let path = match utf8(path) {
+        plain if is_plain(path) => plain,
+        other => Cow::Owned(normalized(&other)?),
     };
     let query = query.get(1..).filter(|query| !query.is_empty());
     Some(Target {
@@ -148,7 +147,7 @@ fn is_unchanged(byte: u8) -> bool {
 
 fn decoded(part: &[u8]) -> Cow<'_, str> {
     if part.iter().all(|byte| is_unchanged(*byte)) {
-        return String::from_utf8_lossy(part);
+        return utf8(part);
     }
     let mut bytes = Vec::with_capacity(part.len());
     let mut at = 0;

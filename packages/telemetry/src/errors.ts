@@ -1,0 +1,20 @@
+/** Meaning of each code; README.md has the same texts. */
+export const telemetryErrorDocs = {
+  ERR_REDLINE_TELEMETRY_VARIABLE:
+    'an `OTEL_*` variable has a value that is unknown or not supported; the message has both, and what is possible',
+  ERR_REDLINE_TELEMETRY_STARTED:
+    'another tracer provider is registered with `@opentelemetry/api`, or `start` was called before',
+} as const;
+
+export type TelemetryErrorCode = keyof typeof telemetryErrorDocs;
+
+/** An error of this package's own. `code` is stable; the message may change. */
+export class TelemetryError extends Error {
+  override readonly name = 'TelemetryError';
+  readonly code: TelemetryErrorCode;
+
+  constructor(code: TelemetryErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

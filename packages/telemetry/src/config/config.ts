@@ -80,6 +80,7 @@ function isPort(value: number): boolean {
 }
 
 function checkUnsupported(read: Variables): void {
+  read.pairs('OTEL_RESOURCE_ATTRIBUTES');
   read.list('OTEL_LOGS_EXPORTER', ['none'], ['otlp', 'console']);
   for (const name of ['OTEL_CONFIG_FILE', 'OTEL_EXPERIMENTAL_CONFIG_FILE']) {
     const file = read.text(name);

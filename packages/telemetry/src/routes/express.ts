@@ -40,8 +40,8 @@ interface Place {
   readonly pattern: string;
 }
 
-const kPath = Symbol('path');
-const kIsWrapped = Symbol('isWrapped');
+const kPath: unique symbol = Symbol('path');
+const kIsWrapped: unique symbol = Symbol('isWrapped');
 const MAX_DEPTH = 16;
 /** Max number of URLs below which middlewares respond whose patterns are kept. */
 const MAX_MOUNTS = 500;
@@ -102,9 +102,10 @@ export class ExpressRoutes {
 
 /** Remembers the paths of `use` on the layers of an Express that does not. */
 export function rememberPaths(express: unknown): void {
-  const { Router } = express as { Router?: { prototype?: object } & object };
+  const Router = (express as { Router?: unknown }).Router as { prototype?: object } | undefined;
   if (typeof Router !== 'function') return;
-  const ofFive = Router.prototype as object | undefined;
+  const ofFive = (Router as { prototype?: object }).prototype;
+  // A router of Express 4 inherits from the function that makes it.
   const prototype = (ofFive !== undefined && 'route' in ofFive ? ofFive : Router) as {
     use?(this: Router, ...given: unknown[]): unknown;
     [kIsWrapped]?: boolean;

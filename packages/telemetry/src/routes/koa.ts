@@ -12,8 +12,8 @@ interface KoaContext {
   readonly _matchedRoute?: unknown;
 }
 
-const kContext = Symbol('context');
-const kIsWrapped = Symbol('isWrapped');
+const kContext: unique symbol = Symbol('context');
+const kIsWrapped: unique symbol = Symbol('isWrapped');
 
 /** A request that may be Koa's. */
 export type KoaRequest = IncomingMessage & { [kContext]?: KoaContext };

@@ -1,2 +1,3 @@
 /// <reference types="node" />
-export {};
+export { addSpanProcessor } from './api/registration.ts';
+export type { SpanLimits } from './api/span-limits.ts';

@@ -18,3 +18,10 @@ export class TelemetryError extends Error {
     this.code = code;
   }
 }
+
+/** The error of a second SDK in one process. */
+export function alreadyStarted(): TelemetryError {
+  const message =
+    'Another SDK is registered with @opentelemetry/api: remove it, or @redline/telemetry';
+  return new TelemetryError('ERR_REDLINE_TELEMETRY_STARTED', message);
+}

@@ -125,7 +125,8 @@ function chosen<Choice extends string>(
 export function invalid(name: string, value: string, accepts: string, cause?: Error): TelemetryError {
   const reason = cause === undefined ? '' : ` (${cause.message})`;
   const message = `${name}=${value} is invalid${reason}: use ${accepts}`;
-  return new TelemetryError('ERR_REDLINE_TELEMETRY_VARIABLE', message, { cause });
+  const options = cause === undefined ? undefined : { cause };
+  return new TelemetryError('ERR_REDLINE_TELEMETRY_VARIABLE', message, options);
 }
 
 /** @param accepts Says what is possible. */

@@ -3,41 +3,51 @@ import { diag } from '@opentelemetry/api';
 /** Sends what there is now; false if that failed. */
 export type Send = () => Promise<boolean>;
 
-interface Plan {
+export interface Plan {
   readonly send: Send;
-  /** In milliseconds. */
-  readonly interval: number;
+  /** In milliseconds; absent if only a flush sends. */
+  readonly interval: number | undefined;
+}
+
+interface ExportingSettings {
+  /** Max time of `flush` in milliseconds. */
+  readonly timeout: number;
+  /** Called before a flush. */
+  before?(): void;
 }
 
 /** Sends at intervals, and before the process ends. */
 export class Exporting {
   readonly #plans: readonly Plan[];
   readonly #timers: readonly NodeJS.Timeout[];
-  readonly #timeout: number;
+  readonly #settings: ExportingSettings;
   readonly #stops: (() => void)[] = [];
   #isStopped = false;
 
-  /** @param timeout Max time of `flush` in milliseconds */
-  constructor(plans: readonly Plan[], timeout: number) {
+  constructor(plans: readonly Plan[], settings: ExportingSettings) {
     this.#plans = plans;
-    this.#timeout = timeout;
+    this.#settings = settings;
     // An app that has nothing left to do ends, whatever waits: `beforeExit` sends it.
-    this.#timers = plans.map(({ send, interval }) =>
-      setInterval(() => void send().catch(report), interval).unref(),
+    this.#timers = plans.flatMap(({ send, interval }) =>
+      interval === undefined
+        ? []
+        : [setInterval(() => void send().catch(report), interval).unref()],
     );
     this.#listen();
   }
 
   /** Sends all, within the timeout. @throws if it is over, or if the receiver did not take it */
   async flush(): Promise<void> {
+    const { timeout } = this.#settings;
+    this.#settings.before?.();
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<'over'>((resolve) => {
-      timer = setTimeout(resolve, this.#timeout, 'over');
+      timer = setTimeout(resolve, timeout, 'over');
     });
     const sent = Promise.all(this.#plans.map(({ send }) => send()));
     try {
       const result = await Promise.race([sent, isOver]);
-      if (result === 'over') throw new Error(`not all was sent within ${this.#timeout} ms`);
+      if (result === 'over') throw new Error(`not all was sent within ${timeout} ms`);
       if (result.includes(false)) throw new Error('the receiver did not take all');
     } finally {
       clearTimeout(timer);

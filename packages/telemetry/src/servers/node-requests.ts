@@ -2,13 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { now } from '../native/clock.ts';
 import { BEGIN, END, KIND, LEVEL, RING } from '../native/wire.ts';
-
-/** Where a request is in the ring: its connection, and its number on it. */
-export interface Place {
-  readonly slot: number;
-  readonly generation: number;
-  readonly sequence: number;
-}
+import type { Place } from './requests.ts';
 
 /** Longer heads are cut: Node's own limit is 16 KiB, and an app may raise it. */
 const MAX_HEAD = 32_768;

@@ -2,17 +2,18 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { NodeConnections } from './node-connections.ts';
-import { writeBegin, writeEnd, type Place } from './node-requests.ts';
+import { writeBegin, writeEnd } from './node-requests.ts';
 import { runListenersIn, type RunIn } from './listeners.ts';
+import type { Place } from './requests.ts';
 
-/** What both kinds of servers ask of the tracer. */
+/** What happens in JavaScript with the requests of these servers. */
 export interface Tracing {
   /** Returns the context of a request's listeners, or `undefined` for none. */
-  contextOf(request: IncomingMessage, place: Place): object | undefined;
+  begin(request: IncomingMessage, response: ServerResponse, place: Place): object | undefined;
   /** Calls back in a context. */
   readonly run: RunIn;
   /** Returns the number of a request's route, 0 for none. */
-  routeOf(request: IncomingMessage): number;
+  end(request: IncomingMessage, response: ServerResponse): number;
 }
 
 /** What Node publishes when a request has come, and when its response is done. */
@@ -45,14 +46,14 @@ export function traceNodeServers(writer: RingWriter, tracing: Tracing): () => vo
     const place = { slot, generation, sequence: connection.next++ };
     places.set(request, place);
     writeBegin(writer, request, place);
-    const context = tracing.contextOf(request, place);
+    const context = tracing.begin(request, response, place);
     if (context !== undefined) runListenersIn(context, { request, response, server }, tracing.run);
   };
 
   const onFinish = (message: unknown): void => {
     const { request, response } = message as Exchange;
     const place = places.get(request);
-    if (place !== undefined) writeEnd(writer, response, place, tracing.routeOf(request));
+    if (place !== undefined) writeEnd(writer, response, place, tracing.end(request, response));
   };
 
   subscribe(START, onStart);

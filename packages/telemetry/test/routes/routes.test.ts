@@ -17,10 +17,10 @@ async function routesOf(app: RequestListener, ...requests: string[]): Promise<un
   const found: unknown[] = [];
   const server = createServer((request, response) => {
     const { end } = response;
-    response.end = ((...given: []) => {
+    response.end = (...given: unknown[]) => {
       found.push(table.patternOf(routes.numberOf(request)));
-      return end.apply(response, given);
-    }) as typeof end;
+      return Reflect.apply(end, response, given);
+    };
     app(request, response);
   });
   server.listen(0, '127.0.0.1');

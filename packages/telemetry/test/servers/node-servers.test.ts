@@ -13,9 +13,9 @@ import { until } from '../until.ts';
 const storage = new AsyncLocalStorage<object>();
 const ring = createRing(65_536, LEVEL.HEADS);
 const stop = traceNodeServers(new RingWriter(ring, () => {}), {
-  contextOf: (request) => ({ url: request.url }),
+  begin: (request) => ({ url: request.url }),
   run: (context, callback) => storage.run(context, callback),
-  routeOf: () => 7,
+  end: () => 7,
 });
 after(stop);
 
@@ -90,9 +90,7 @@ describe('the ring has the facts of a request', () => {
     const found = records().slice(from);
     assert.deepEqual(
       found.map(({ kind }) => kind),
-      [KIND.PEER, KIND.BEGIN, KIND.BEGIN, KIND.END, KIND.END, KIND.CLOSE].filter(
-        (kind) => kind !== undefined,
-      ),
+      [KIND.PEER, KIND.BEGIN, KIND.BEGIN, KIND.END, KIND.END, KIND.CLOSE],
     );
     const [peer, first, second, end] = found;
     assert.equal(peer!.words[PEER.PORT], client.localPort ?? peer!.words[PEER.PORT]);

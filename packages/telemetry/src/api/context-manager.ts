@@ -66,7 +66,7 @@ export class AsyncContextManager implements ContextManager {
       return storage.run(context, () => Reflect.apply(target, this, args) as unknown);
     }
     Object.defineProperty(bound, 'length', { configurable: true, value: target.length });
-    return bound as F;
+    return bound as AnyFunction as F;
   }
 }
 

@@ -6,18 +6,21 @@ const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) =>
   byte.toString(16).padStart(2, '0'),
 );
 
-/** Words that are drawn at once: one call for hundreds of ids. */
-const POOL_WORDS = 1024;
-const pool = new Int32Array(POOL_WORDS);
-let drawn = POOL_WORDS;
+/** State of the generator SFC32 (Chris Doty-Humphrey), seeded by the system: ids have to be different, not secret. */
+const state = randomFillSync(new Int32Array(4));
 
 /** Returns a random word, with a sign. */
 export function randomWord(): number {
-  if (drawn === POOL_WORDS) {
-    randomFillSync(pool);
-    drawn = 0;
-  }
-  return pool[drawn++] as number;
+  const a = state[0] as number;
+  const b = state[1] as number;
+  const c = state[2] as number;
+  const counter = state[3] as number;
+  const word = (((a + b) | 0) + counter) | 0;
+  state[0] = b ^ (b >>> 9);
+  state[1] = (c + (c << 3)) | 0;
+  state[2] = (((c << 21) | (c >>> 11)) + word) | 0;
+  state[3] = (counter + 1) | 0;
+  return word;
 }
 
 /**

@@ -73,7 +73,9 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
       number: collector.addSource(engine, written.ring),
       ring,
       writer: written,
-      spans: hasTraces ? new RequestSpans({ scope, ring, writer: written, attributesOf }) : undefined,
+      spans: hasTraces
+        ? new RequestSpans({ scope, ring, writer: written, attributesOf })
+        : undefined,
     };
     sources.push(source);
     return source;

@@ -118,16 +118,16 @@ function first(message: Message, field: number): Message {
   return nested(message, field)[0] ?? new Map();
 }
 
-function bytes(message: Message, field: number): Buffer {
+function bytesOf(message: Message, field: number): Buffer {
   return (message.get(field)?.[0] as Buffer | undefined) ?? Buffer.alloc(0);
 }
 
 function text(message: Message, field: number): string {
-  return bytes(message, field).toString();
+  return bytesOf(message, field).toString();
 }
 
 function hex(message: Message, field: number): string {
-  return bytes(message, field).toString('hex');
+  return bytesOf(message, field).toString('hex');
 }
 
 function wide(message: Message, field: number): bigint {

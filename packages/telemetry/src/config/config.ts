@@ -62,8 +62,7 @@ export function readConfig(environment: Environment = process.env): Config {
     batch: readBatch(read),
     limits: readLimits(read),
     ...readMetricTimes(read),
-    temporality:
-      read.choice(TEMPORALITY, ['cumulative', 'delta', 'lowmemory']) ?? 'cumulative',
+    temporality: read.choice(TEMPORALITY, ['cumulative', 'delta', 'lowmemory']) ?? 'cumulative',
     prometheus: {
       host: read.text('OTEL_EXPORTER_PROMETHEUS_HOST') ?? '127.0.0.1',
       port: read.number(PROMETHEUS_PORT, isPort, 'a port from 0 to 65535') ?? 9464,

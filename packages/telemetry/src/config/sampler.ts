@@ -24,7 +24,9 @@ export function readSampler(read: Variables): SamplerConfig {
   const name = read.choice('OTEL_TRACES_SAMPLER', NAMES, FOREIGN) ?? 'parentbased_always_on';
   const isParentBased = name.startsWith(PARENT_BASED);
   const root = (isParentBased ? name.slice(PARENT_BASED.length) : name) as
-    'always_on' | 'always_off' | 'traceidratio';
+    | 'always_on'
+    | 'always_off'
+    | 'traceidratio';
   if (root !== 'traceidratio') return { root, ratio: 1, isParentBased };
   return { root: 'ratio', ratio: readRatio(read), isParentBased };
 }

@@ -41,7 +41,9 @@ export class Variables {
     choices: readonly Choice[],
     foreign: readonly string[] = [],
   ): Choice[] | undefined {
-    const names = this.text(name)?.split(',').map((each) => each.trim());
+    const names = this.text(name)
+      ?.split(',')
+      .map((each) => each.trim());
     const given = names?.filter((each) => each !== '');
     if (given === undefined || given.length === 0) return undefined;
     return [...new Set(given.map((each) => chosen(name, each, choices, foreign)))];
@@ -53,7 +55,11 @@ export class Variables {
   }
 
   /** @param accepts Says what is possible. */
-  number(name: string, isPossible: (value: number) => boolean, accepts: string): number | undefined {
+  number(
+    name: string,
+    isPossible: (value: number) => boolean,
+    accepts: string,
+  ): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const value = Number(text);
@@ -118,11 +124,18 @@ function chosen<Choice extends string>(
 ): Choice {
   if (choices.includes(value as Choice)) return value as Choice;
   const possible = choices.join(', ');
-  throw foreign.includes(value) ? unsupported(name, value, possible) : invalid(name, value, possible);
+  throw foreign.includes(value)
+    ? unsupported(name, value, possible)
+    : invalid(name, value, possible);
 }
 
 /** @param accepts Says what is possible. */
-export function invalid(name: string, value: string, accepts: string, cause?: Error): TelemetryError {
+export function invalid(
+  name: string,
+  value: string,
+  accepts: string,
+  cause?: Error,
+): TelemetryError {
   const reason = cause === undefined ? '' : ` (${cause.message})`;
   const message = `${name}=${value} is invalid${reason}: use ${accepts}`;
   const options = cause === undefined ? undefined : { cause };

@@ -56,7 +56,8 @@ async function collected(reader: MetricReader): Promise<ResourceMetrics> {
 function temporalityOf(preference: Temporality, type: InstrumentType): AggregationTemporality {
   const isDelta =
     preference === 'delta'
-      ? type !== InstrumentType.UP_DOWN_COUNTER && type !== InstrumentType.OBSERVABLE_UP_DOWN_COUNTER
+      ? type !== InstrumentType.UP_DOWN_COUNTER &&
+        type !== InstrumentType.OBSERVABLE_UP_DOWN_COUNTER
       : preference === 'lowmemory' &&
         (type === InstrumentType.COUNTER || type === InstrumentType.HISTOGRAM);
   return isDelta ? AggregationTemporality.DELTA : AggregationTemporality.CUMULATIVE;

@@ -12,9 +12,7 @@ export const REDACTED_PARAMETERS: readonly string[] = [
   'X-Amz-Security-Token',
 ];
 
-const METHODS = new Set(
-  'GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY'.split(' '),
-);
+const METHODS = new Set('GET HEAD POST PUT DELETE CONNECT OPTIONS TRACE PATCH QUERY'.split(' '));
 
 /**
  * Returns what a span has of a request when it starts, by the stable conventions of HTTP. The thread in Rust computes the same

@@ -186,7 +186,10 @@ describe('an error names a variable, its value and what is possible', () => {
         () => readConfig(environment),
         (error: TelemetryError) => {
           assert.ok(error instanceof TelemetryError);
-          assert.deepEqual([error.code, error.message], ['ERR_REDLINE_TELEMETRY_VARIABLE', message]);
+          assert.deepEqual(
+            [error.code, error.message],
+            ['ERR_REDLINE_TELEMETRY_VARIABLE', message],
+          );
           return true;
         },
       );

@@ -17,7 +17,12 @@ const ways: readonly {
 }[] = [
   { name: 'the addon, on the engine', onEngine: true, env: {}, needsAddon: true },
   { name: 'the addon, on Node', onEngine: false, env: {}, needsAddon: true },
-  { name: 'the SDK, on Node', onEngine: false, env: { REDLINE_TELEMETRY: 'sdk' }, needsAddon: false },
+  {
+    name: 'the SDK, on Node',
+    onEngine: false,
+    env: { REDLINE_TELEMETRY: 'sdk' },
+    needsAddon: false,
+  },
 ];
 
 let receiver: Receiver;
@@ -49,7 +54,10 @@ for (const { name, onEngine, env, needsAddon } of ways) {
         const work = spanNamed('work');
         assert.equal(request.traceId, '0af7651916cd43dd8448eb211c80319c');
         assert.equal(request.parentSpanId, 'b7ad6b7169203331');
-        assert.deepEqual([request.kind, request.status, request.scope], [2, 0, '@redline/telemetry']);
+        assert.deepEqual(
+          [request.kind, request.status, request.scope],
+          [2, 0, '@redline/telemetry'],
+        );
         assert.deepEqual([work.traceId, work.parentSpanId], [request.traceId, request.spanId]);
         assert.deepEqual([work.scope, work.attributes], ['app', { step: 1 }]);
         assert.equal(active.spanId, work.spanId);
@@ -104,7 +112,12 @@ for (const { name, onEngine, env, needsAddon } of ways) {
       });
       await (await fetch(app.url)).text();
       assert.equal(await app.stop('SIGTERM'), 'SIGTERM');
-      assert.deepEqual(spans().map(({ name: of }) => of).sort(), ['GET', 'work']);
+      assert.deepEqual(
+        spans()
+          .map(({ name: of }) => of)
+          .sort(),
+        ['GET', 'work'],
+      );
     });
 
     test('metrics alone: no span is sent', async () => {
@@ -132,7 +145,12 @@ for (const { name, onEngine, env, needsAddon } of ways) {
       // The SDK's own processor drops what failed.
       if (needsAddon) {
         await until('the batch', () => receiver.received.length > refused);
-        assert.deepEqual(spans(refused).map(({ name: of }) => of).sort(), ['GET', 'work']);
+        assert.deepEqual(
+          spans(refused)
+            .map(({ name: of }) => of)
+            .sort(),
+          ['GET', 'work'],
+        );
       }
       assert.equal(await app.stop(), 0);
     });
@@ -166,7 +184,13 @@ function spans(from = 0): FoundSpan[] {
 
 function spanNamed(name: string): FoundSpan {
   const found = spans().filter((span) => span.name === name);
-  assert.equal(found.length, 1, `${name} of ${spans().map((span) => span.name).join(', ')}`);
+  assert.equal(
+    found.length,
+    1,
+    `${name} of ${spans()
+      .map((span) => span.name)
+      .join(', ')}`,
+  );
   return found[0]!;
 }
 

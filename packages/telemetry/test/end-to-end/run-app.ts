@@ -22,7 +22,13 @@ export async function runApp(
   const flags = onEngine ? ['--import', '@redline/http/register'] : [];
   const child = spawn(
     process.execPath,
-    [...flags, '--import', '@redline/telemetry/register', join(import.meta.dirname, 'app.mjs'), framework],
+    [
+      ...flags,
+      '--import',
+      '@redline/telemetry/register',
+      join(import.meta.dirname, 'app.mjs'),
+      framework,
+    ],
     {
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       env: {

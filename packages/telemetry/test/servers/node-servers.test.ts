@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
-import { Agent, createServer, request as makeRequest, type RequestListener, type Server } from 'node:http';
+import {
+  Agent,
+  createServer,
+  request as makeRequest,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
 import { createRing } from '../../src/native/ring.ts';
@@ -86,7 +92,11 @@ describe('the ring has the facts of a request', () => {
     client.write('GET /second HTTP/1.0\r\n\r\n');
     client.resume();
     await once(client, 'close');
-    await until('CLOSE', () => records().slice(from).some(({ kind }) => kind === KIND.CLOSE));
+    await until('CLOSE', () =>
+      records()
+        .slice(from)
+        .some(({ kind }) => kind === KIND.CLOSE),
+    );
     const found = records().slice(from);
     assert.deepEqual(
       found.map(({ kind }) => kind),
@@ -116,7 +126,7 @@ interface Found {
 /** The records of the ring, which nothing takes. */
 function records(): Found[] {
   const found: Found[] = [];
-  for (let at = 0; at < ring[RING.WRITTEN]!; ) {
+  for (let at = 0; at < ring[RING.WRITTEN]!;) {
     const index = RING.FIRST_RECORD + at;
     const length = ring[index]! >>> FIRST.LENGTH_SHIFT;
     const words = ring.slice(index, index + length);

@@ -56,7 +56,7 @@ const none: Telemetry = {
   prometheusText: async () => '',
 };
 
-/** What the program writes to stdout stays its own. */
+/** Writes nothing to stdout, which is the program's. */
 function logToStderr(level: string): void {
   const log = (...message: unknown[]): void => console.error(...message);
   const logger = { verbose: log, debug: log, info: log, warn: log, error: log };

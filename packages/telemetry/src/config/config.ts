@@ -3,7 +3,7 @@ import { checkOtlp } from './otlp.ts';
 import { readSampler, type SamplerConfig } from './sampler.ts';
 import { unsupported, Variables, type Environment } from './variables.ts';
 
-/** What the `OTEL_*` variables ask for. Those of OTLP and of the resource are checked here, and read by OpenTelemetry's packages. */
+/** The `OTEL_*` variables. Those of OTLP and of the resource are checked here, and read by OpenTelemetry's packages. */
 export interface Config {
   readonly isDisabled: boolean;
   readonly logLevel: string | undefined;
@@ -48,7 +48,7 @@ const MEBIBYTE = 1_048_576;
 export function readConfig(environment: Environment = process.env): Config {
   const variables = new Variables(environment);
   const isDisabled = variables.isTrue('OTEL_SDK_DISABLED');
-  // A process that is not traced does not fail because of how it would be.
+  // A process without telemetry does not fail because of its settings.
   const read = isDisabled ? new Variables({}) : variables;
   checkUnsupported(read);
   checkOtlp(read);

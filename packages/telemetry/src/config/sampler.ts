@@ -1,6 +1,6 @@
 import { invalid, type Variables } from './variables.ts';
 
-/** How a trace without a decision of the user's code is sampled, at its head. */
+/** The sampling of a trace at its head. */
 export interface SamplerConfig {
   readonly root: 'always_on' | 'always_off' | 'ratio';
   /** The share of traces that `ratio` keeps. */

@@ -23,7 +23,7 @@ export interface CollectorSettings {
   isDelta: boolean;
 }
 
-/** What the collector has counted since it was made. */
+/** The collector's counts since it was made. */
 export interface CollectorCounts {
   spans: number;
   waitingSpans: number;

@@ -1,6 +1,6 @@
 import type { RouteTable } from './route-table.ts';
 
-// What is read of Express 4 and 5. Layers of Express since 5.3 have the path they were registered with; on others it is
+// Parts of Express 4 and 5. Layers of Express since 5.3 have the path they were registered with; on others it is
 // remembered when they are registered.
 interface Layer {
   readonly route?: Route;

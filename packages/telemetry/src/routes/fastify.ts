@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { kRoute, type RoutedRequest } from './routed-request.ts';
 import type { RouteTable } from './route-table.ts';
 
-// What is used of Fastify 4 and 5.
+// Parts of Fastify 4 and 5.
 interface Fastify {
   addHook(name: 'onRequest', hook: Hook): unknown;
 }

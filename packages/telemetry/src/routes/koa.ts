@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-// What is used of Koa, and of @koa/router.
+// Parts of Koa, and of @koa/router.
 interface Koa {
   readonly prototype: {
     createContext?(this: unknown, request: KoaRequest, ...others: unknown[]): KoaContext;

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
-/** What Node publishes after each `require`, and after an `import` of a CommonJS module. */
+/** Node publishes it after each `require`, and after an `import` of a CommonJS module. */
 interface Required {
   readonly id: string;
   readonly result?: unknown;
@@ -11,7 +11,7 @@ const CHANNEL = 'tracing:module.require:end';
 /**
  * Calls back with the exports of packages as they are loaded.
  *
- * @param packages What to do by the name of a package; `required` says under which names its main file is loaded.
+ * @param packages `required` matches the names under which the main file of a package is loaded
  */
 export function onModules(
   packages: readonly { readonly required: RegExp; use(exports: unknown): void }[],

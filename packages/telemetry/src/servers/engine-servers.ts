@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** What `@redline/http` asks of an observer of its requests. Its types are missing where that package is. */
+/** An observer of the requests of `@redline/http`. Its own types are missing where that package is. */
 export interface ExchangeObserver {
   ring(engine: number): Uint32Array;
   begin(

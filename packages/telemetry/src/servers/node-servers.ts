@@ -6,7 +6,7 @@ import { writeBegin, writeEnd } from './node-requests.ts';
 import { runListenersIn, type RunIn } from './listeners.ts';
 import type { Place } from './requests.ts';
 
-/** What happens in JavaScript with the requests of these servers. */
+/** Takes part in the requests of these servers. */
 export interface Tracing {
   /** Returns the context of a request's listeners, or `undefined` for none. */
   begin(request: IncomingMessage, response: ServerResponse, place: Place): object | undefined;
@@ -16,7 +16,7 @@ export interface Tracing {
   end(request: IncomingMessage, response: ServerResponse): number;
 }
 
-/** What Node publishes when a request has come, and when its response is done. */
+/** Node publishes it when a request has come, and when its response is done. */
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;

@@ -16,7 +16,7 @@ export interface Place {
   readonly sequence: number;
 }
 
-/** What happens in JavaScript when a request begins and when its response ends, whichever server has it. */
+/** Begins and ends requests in JavaScript, whichever server has them. */
 export class Requests {
   readonly #routes: Routes;
   readonly #table: RouteTable;

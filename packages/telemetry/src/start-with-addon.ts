@@ -23,7 +23,7 @@ import { LEVEL } from './native/wire.ts';
 import { Routes } from './routes/routes.ts';
 import { RouteTable } from './routes/route-table.ts';
 import { observeEngine } from './servers/engine-servers.ts';
-import { traceNodeServers } from './servers/node-servers.ts';
+import { NodeServers } from './servers/node-servers.ts';
 import { requestAttributes } from './servers/request-attributes.ts';
 import { Requests } from './servers/requests.ts';
 import type { Telemetry } from './telemetry.ts';
@@ -84,7 +84,7 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
   const propagator = createPropagator(config.propagators);
   if (hasTraces && !registerApi({ provider, contexts, propagator })) throw alreadyStarted();
   const ofNode = addSource(undefined, writer);
-  const stopNode = traceNodeServers(writer, {
+  const nodeServers = new NodeServers(writer, {
     begin(request, response, { slot, generation, sequence }) {
       if (ofNode.spans === undefined) return undefined;
       return requests.begin(ofNode.spans, request, response, slot, generation, sequence);
@@ -96,16 +96,17 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
   const ofEngines: (Source | undefined)[] = [];
   const observed = observeEngine({
     ring(engine) {
-      // With a listener of the channels each request of the engine would be published, too.
-      stopNode();
+      nodeServers.wrapHttps();
       const small = new RingWriter(createRing(SMALL_RING), () => collector.wake());
       const source = addSource(createRing(LARGE_RING, level), small);
       ofEngines[engine] = source;
       return source.ring;
     },
     begin(request, response, engine, slot, generation, sequence) {
+      nodeServers.leaveToEngine();
       const spans = ofEngines[engine]?.spans;
-      if (spans === undefined) return undefined;
+      // A request that gives its connection to another protocol has no response, and no span.
+      if (spans === undefined || response === undefined) return undefined;
       return requests.begin(spans, request, response, slot, generation, sequence);
     },
     run: (context, callback, ...args) => contexts.run(context as never, callback, ...args),
@@ -137,7 +138,7 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
       await exporting.flush();
     },
     async shutdown() {
-      stopNode();
+      nodeServers.stop();
       if (typeof observed !== 'string') observed();
       routes.stop();
       page?.close();

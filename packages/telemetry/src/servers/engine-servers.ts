@@ -6,7 +6,7 @@ export interface ExchangeObserver {
   ring(engine: number): Uint32Array;
   begin(
     request: IncomingMessage,
-    response: ServerResponse,
+    response: ServerResponse | undefined,
     engine: number,
     slot: number,
     generation: number,

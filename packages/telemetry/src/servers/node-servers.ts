@@ -9,15 +9,19 @@ import type { Place } from './requests.ts';
 /** Takes part in the requests of these servers. */
 export interface Tracing {
   /** Returns the context of a request's listeners, or `undefined` for none. */
-  begin(request: IncomingMessage, response: ServerResponse, place: Place): object | undefined;
+  readonly begin: (
+    request: IncomingMessage,
+    response: ServerResponse,
+    place: Place,
+  ) => object | undefined;
   /** Calls back in a context. */
   readonly run: RunIn;
   /** Returns the number of a request's route, 0 for none. */
-  end(request: IncomingMessage, response: ServerResponse): number;
+  readonly end: (request: IncomingMessage, response: ServerResponse) => number;
 }
 
 /** Node publishes it when a request has come, and when its response is done. */
-interface Exchange {
+export interface NodeExchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly server: Server;
@@ -25,6 +29,8 @@ interface Exchange {
 
 const START = 'http.server.request.start';
 const FINISH = 'http.server.response.finish';
+/** Key under which a server of `@redline/http` reports its engine. */
+const kServedBy = Symbol.for('redline.http.servedBy');
 
 /** Servers whose requests are not traced: our own. */
 export const untracedServers: WeakSet<object> = new WeakSet<object>();
@@ -34,32 +40,90 @@ export const untracedServers: WeakSet<object> = new WeakSet<object>();
  * listeners in their contexts. Unlike a wrapped method of `Server`, the channels are silent about a request that one server
  * hands to another.
  */
-export function traceNodeServers(writer: RingWriter, tracing: Tracing): () => void {
-  const connections = new NodeConnections(writer);
-  const places = new WeakMap<IncomingMessage, Place>();
+export class NodeServers {
+  readonly #writer: RingWriter;
+  readonly #tracing: Tracing;
+  readonly #connections: NodeConnections;
+  readonly #places = new WeakMap<IncomingMessage, Place>();
+  #isListening = true;
+  #unwrap: (() => void) | undefined;
 
-  const onStart = (message: unknown): void => {
-    const { request, response, server } = message as Exchange;
-    if (untracedServers.has(server)) return;
-    const connection = connections.of(request.socket);
+  constructor(writer: RingWriter, tracing: Tracing) {
+    this.#writer = writer;
+    this.#tracing = tracing;
+    this.#connections = new NodeConnections(writer);
+    subscribe(START, this.#onStart);
+    subscribe(FINISH, this.#onFinish);
+  }
+
+  /** Leaves plain HTTP to the engine: with a listener of the channels each of its requests would be published, too. */
+  leaveToEngine(): void {
+    if (!this.#isListening) return;
+    this.#isListening = false;
+    unsubscribe(START, this.#onStart);
+    unsubscribe(FINISH, this.#onFinish);
+  }
+
+  /** Traces the servers of `node:https` without the channels. */
+  wrapHttps(): void {
+    if (this.#unwrap !== undefined) return;
+    const { prototype } = process.getBuiltinModule('node:https').Server;
+    const { emit } = prototype;
+    const begins = (exchange: NodeExchange): boolean => this.#beginsWrapped(exchange);
+    const wrapped = function (this: Server, name: string, ...given: unknown[]): boolean {
+      const [request, response] = given as [IncomingMessage, ServerResponse];
+      // The server emits in the request's context from now on.
+      if (name === 'request' && begins({ request, response, server: this })) {
+        return this.emit(name, ...given);
+      }
+      return Reflect.apply(emit, this, [name, ...given]) as boolean;
+    };
+    prototype.emit = wrapped as typeof emit;
+    this.#unwrap = () => {
+      if (prototype.emit === wrapped) prototype.emit = emit;
+    };
+  }
+
+  stop(): void {
+    this.leaveToEngine();
+    this.#unwrap?.();
+  }
+
+  /** Returns false if the request has begun before, or is not traced. */
+  #beginsWrapped(exchange: NodeExchange): boolean {
+    const { request, response } = exchange;
+    if (this.#places.has(request)) return false;
+    this.#onStart(exchange);
+    if (!this.#places.has(request)) return false;
+    response.once('finish', () => {
+      if (!this.#isListening) this.#onFinish(exchange);
+    });
+    return true;
+  }
+
+  readonly #onStart = (message: unknown): void => {
+    const { request, response, server } = message as NodeExchange;
+    if (untracedServers.has(server) || isEngines(server)) return;
+    const connection = this.#connections.of(request.socket);
     const { slot, generation } = connection;
     const place = { slot, generation, sequence: connection.next++ };
-    places.set(request, place);
-    writeBegin(writer, request, place);
-    const context = tracing.begin(request, response, place);
-    if (context !== undefined) runListenersIn(context, { request, response, server }, tracing.run);
+    this.#places.set(request, place);
+    writeBegin(this.#writer, request, place);
+    const { begin, run } = this.#tracing;
+    const context = begin(request, response, place);
+    if (context !== undefined) runListenersIn(context, { request, response, server }, run);
   };
 
-  const onFinish = (message: unknown): void => {
-    const { request, response } = message as Exchange;
-    const place = places.get(request);
-    if (place !== undefined) writeEnd(writer, response, place, tracing.end(request, response));
+  readonly #onFinish = (message: unknown): void => {
+    const { request, response } = message as NodeExchange;
+    const place = this.#places.get(request);
+    if (place === undefined) return;
+    writeEnd(this.#writer, response, place, this.#tracing.end(request, response));
   };
+}
 
-  subscribe(START, onStart);
-  subscribe(FINISH, onFinish);
-  return () => {
-    unsubscribe(START, onStart);
-    unsubscribe(FINISH, onFinish);
-  };
+/** True for a server of `@redline/http`: its engine publishes its requests to these channels, too. */
+function isEngines(server: Server): boolean {
+  const { [kServedBy]: servedBy } = server as { [kServedBy]?: () => { readonly name: string } };
+  return servedBy !== undefined && servedBy.call(server).name === 'native';
 }

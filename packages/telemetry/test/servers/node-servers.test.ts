@@ -8,22 +8,24 @@ import {
   type RequestListener,
   type Server,
 } from 'node:http';
+import https from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
+import { duplexPair } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { createRing } from '../../src/native/ring.ts';
 import { RingWriter } from '../../src/native/ring-writer.ts';
 import { BEGIN, END, FIRST, KIND, LEVEL, PEER, RING } from '../../src/native/wire.ts';
-import { traceNodeServers } from '../../src/servers/node-servers.ts';
+import { NodeServers } from '../../src/servers/node-servers.ts';
 import { until } from '../until.ts';
 
 const storage = new AsyncLocalStorage<object>();
 const ring = createRing(65_536, LEVEL.HEADS);
-const stop = traceNodeServers(new RingWriter(ring, () => {}), {
+const servers = new NodeServers(new RingWriter(ring, () => {}), {
   begin: (request) => ({ url: request.url }),
   run: (context, callback) => storage.run(context, callback),
   end: () => 7,
 });
-after(stop);
+after(() => servers.stop());
 
 describe('each listener runs in the context of its request', () => {
   test('on a connection that is kept, also those of bodies and of responses', async () => {
@@ -113,6 +115,42 @@ describe('the ring has the facts of a request', () => {
     assert.equal(end!.words[END.STATUS_AND_ROUTE]! & END.MAX_ROUTE, 7);
     assert.equal(end!.words[END.SENT_AT], end!.words[END.ENDED_AT]);
     server.close();
+  });
+});
+
+describe('once the engine serves plain HTTP', () => {
+  test('a server of node:https is traced without the channels', async () => {
+    servers.wrapHttps();
+    servers.leaveToEngine();
+    const from = records().length;
+    const seen: unknown[] = [];
+    const server = https.createServer({}, (request, response) => {
+      seen.push(storage.getStore());
+      request.resume().on('end', () => response.end());
+    });
+    for (const url of ['/one', '/two']) {
+      // A connection whose encryption is done: the events of HTTP alone matter here.
+      const [near, far] = duplexPair();
+      server.emit('secureConnection', Object.assign(near, { encrypted: true }) as never);
+      far.resume().end(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      await once(far, 'end');
+    }
+    assert.deepEqual(seen, [{ url: '/one' }, { url: '/two' }]);
+    const ends = (): Found[] =>
+      records()
+        .slice(from)
+        .filter(({ kind }) => kind === KIND.END);
+    await until('END of both', () => ends().length === 2);
+    const begins = records()
+      .slice(from)
+      .filter(({ kind }) => kind === KIND.BEGIN);
+    assert.deepEqual(
+      begins.map(({ line, words }) => [line, words[BEGIN.FLAGS]]),
+      [
+        ['GET /one', BEGIN.IS_TLS],
+        ['GET /two', BEGIN.IS_TLS],
+      ],
+    );
   });
 });
 

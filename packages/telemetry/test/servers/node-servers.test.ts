@@ -10,7 +10,6 @@ import {
 } from 'node:http';
 import https from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
-import { duplexPair } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { createRing } from '../../src/native/ring.ts';
 import { RingWriter } from '../../src/native/ring-writer.ts';
@@ -124,17 +123,29 @@ describe('once the engine serves plain HTTP', () => {
     servers.leaveToEngine();
     const from = records().length;
     const seen: unknown[] = [];
-    const server = https.createServer({}, (request, response) => {
+    const psk = Buffer.alloc(16, 1);
+    const ciphers = 'PSK+HIGH';
+    const options = { ciphers, pskCallback: () => psk };
+    const server = https.createServer(options, (request, response) => {
       seen.push(storage.getStore());
       request.resume().on('end', () => response.end());
     });
-    for (const url of ['/one', '/two']) {
-      // A connection whose encryption is done: the events of HTTP alone matter here.
-      const [near, far] = duplexPair();
-      server.emit('secureConnection', Object.assign(near, { encrypted: true }) as never);
-      far.resume().end(`GET ${url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
-      await once(far, 'end');
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    for (const path of ['/one', '/two']) {
+      const sent = https.request({
+        port: portOf(server),
+        path,
+        ciphers,
+        agent: false,
+        pskCallback: () => ({ psk, identity: 'test' }),
+        checkServerIdentity: () => undefined,
+      });
+      const [response] = await once(sent.end(), 'response');
+      response.resume();
+      await once(response, 'end');
     }
+    server.close();
     assert.deepEqual(seen, [{ url: '/one' }, { url: '/two' }]);
     const ends = (): Found[] =>
       records()

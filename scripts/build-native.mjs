@@ -22,6 +22,11 @@ const addons = [
     needs: ['http_engine', 'telemetry_ring', 'node_loop', 'kernel'],
     into: 'packages/http/http',
   },
+  {
+    crate: 'telemetry_node',
+    needs: ['telemetry_engine', 'telemetry_ring', 'node_loop'],
+    into: 'packages/telemetry/telemetry',
+  },
 ];
 
 writeWire();

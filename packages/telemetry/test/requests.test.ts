@@ -148,7 +148,13 @@ test('changes of the span of a request are records', () => {
   assert.ok(span.isRecording(), 'the response ends the span');
   const changes = reader.changes();
   assert.deepEqual([...new Set(changes.map(({ place }) => place.join(' ')))], ['7 2 40']);
-  const event = (name: string, seconds: number, nanos: number, key: string, value: object): object => ({
+  const event = (
+    name: string,
+    seconds: number,
+    nanos: number,
+    key: string,
+    value: object,
+  ): object => ({
     event: {
       time: { isEpoch: true, seconds, nanos },
       name,
@@ -194,7 +200,11 @@ test('an unsampled request only passes its trace on', () => {
   const request = begin({ traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` });
   const span = trace.getSpan(request) ?? assert.fail();
   assert.equal(span.isRecording(), false);
-  assert.deepEqual(span.spanContext(), { traceId: TRACE_ID, spanId: DERIVED.spanId, traceFlags: 0 });
+  assert.deepEqual(span.spanContext(), {
+    traceId: TRACE_ID,
+    spanId: DERIVED.spanId,
+    traceFlags: 0,
+  });
   span.setAttribute('a', 1);
   const child = provider.getTracer('app').startSpan('child', {}, request);
   assert.equal(child.isRecording(), false);
@@ -209,7 +219,8 @@ test('the share of the sampled traces is that of the SDK', () => {
     const sampler = new TraceIdRatioBasedSampler(ratio);
     for (let count = 0; count < 300; count++) {
       const id = TraceId.random();
-      const isSampled = sampler.shouldSample(ROOT_CONTEXT, id.hex).decision !== SamplingDecision.NOT_RECORD;
+      const isSampled =
+        sampler.shouldSample(ROOT_CONTEXT, id.hex).decision !== SamplingDecision.NOT_RECORD;
       assert.equal(sampling.flagsOf(id, undefined) === 1, isSampled, `${ratio} ${id.hex}`);
     }
   }
@@ -255,7 +266,12 @@ class Processor implements SpanProcessor {
   readonly seen: unknown[] = [];
 
   onStart(span: ReadableSpan & Span, parent: Context): void {
-    this.seen.push(['start', span.name, { ...span.attributes }, trace.getSpanContext(parent)?.spanId]);
+    this.seen.push([
+      'start',
+      span.name,
+      { ...span.attributes },
+      trace.getSpanContext(parent)?.spanId,
+    ]);
     span.setAttribute('started', true);
   }
 
@@ -266,7 +282,13 @@ class Processor implements SpanProcessor {
   onEnd(span: ReadableSpan): void {
     assert.ok(span.duration[0] >= 0 && span.ended);
     assert.ok(Math.abs(span.startTime[0] - Date.now() / 1000) < 3600);
-    this.seen.push(['end', span.name, { ...span.attributes }, span.status, span.parentSpanContext?.spanId]);
+    this.seen.push([
+      'end',
+      span.name,
+      { ...span.attributes },
+      span.status,
+      span.parentSpanContext?.spanId,
+    ]);
   }
 
   async forceFlush(): Promise<void> {
@@ -363,7 +385,11 @@ test('the instrumentation of a framework can set the route', () => {
 
 test('a trace and its baggage leave with an outgoing request', () => {
   const { begin, provider } = setup();
-  const request = begin({ tracestate: 'a=b', traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`, baggage: 'k=v' });
+  const request = begin({
+    tracestate: 'a=b',
+    traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`,
+    baggage: 'k=v',
+  });
   const carrier: Record<string, string> = {};
   propagation.inject(request, carrier, defaultTextMapSetter);
   assert.deepEqual(carrier, {

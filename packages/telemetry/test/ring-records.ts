@@ -49,7 +49,11 @@ export interface ReadSpan {
   readonly attributes: OtlpAttribute[];
   readonly events: ReadEvent[];
   readonly links: ReadLink[];
-  readonly dropped: { readonly attributes: number; readonly events: number; readonly links: number };
+  readonly dropped: {
+    readonly attributes: number;
+    readonly events: number;
+    readonly links: number;
+  };
 }
 
 export interface ReadChange {

@@ -23,7 +23,10 @@ import { createRing } from '../src/native/ring.ts';
 import { RingReader, type OtlpAttribute, type ReadSpan, type ReadTime } from './ring-records.ts';
 
 /** Calls of the API. Spans that it returns are ended after it. */
-export type Program = (tracer: Tracer, provider: TracerProviderApi) => Span | readonly Span[] | void;
+export type Program = (
+  tracer: Tracer,
+  provider: TracerProviderApi,
+) => Span | readonly Span[] | void;
 
 export interface ProgramOptions {
   readonly limits?: SpanLimits;
@@ -101,7 +104,8 @@ class Ids {
 
   of(id: string | undefined): string {
     if (id === undefined || /^0*$/.test(id)) return '';
-    const known = this.#known.get(id) ?? `${id.length === 32 ? 'trace' : 'span'} ${this.#known.size}`;
+    const known =
+      this.#known.get(id) ?? `${id.length === 32 ? 'trace' : 'span'} ${this.#known.size}`;
     this.#known.set(id, known);
     return known;
   }
@@ -166,7 +170,10 @@ function ofRequest(request: OtlpRequest, ids: Ids): unknown {
     scope: [scopeSpans.scope.name, scopeSpans.scope.version ?? '', scopeSpans.schemaUrl ?? ''],
     kind: span.kind,
     start,
-    end: span.endTimeUnixNano === span.startTimeUnixNano && start !== 'now' ? 'start' : ofNanos(span.endTimeUnixNano),
+    end:
+      span.endTimeUnixNano === span.startTimeUnixNano && start !== 'now'
+        ? 'start'
+        : ofNanos(span.endTimeUnixNano),
     status: { code: span.status.code, message: span.status.message ?? '' },
     flags: span.flags,
     attributes: byKey(span.attributes),
@@ -244,7 +251,9 @@ function ofTime({ isEpoch, seconds, nanos }: ReadTime): string {
 
 function ofNanos(nanos: OtlpEvent['timeUnixNano']): string {
   const time =
-    typeof nanos === 'string' ? BigInt(nanos) : (BigInt(nanos.high) << 32n) + BigInt(nanos.low >>> 0);
+    typeof nanos === 'string'
+      ? BigInt(nanos)
+      : (BigInt(nanos.high) << 32n) + BigInt(nanos.low >>> 0);
   const apart = Number(time / 1_000_000n) - Date.now();
   return Math.abs(apart) < 3_600_000 ? 'now' : String(time);
 }

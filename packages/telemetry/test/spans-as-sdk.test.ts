@@ -174,7 +174,11 @@ test('attribute values of all types, under limits', () => {
     for (const value of values) {
       const options = limits && { limits };
       const name = `${String(typeof value)} ${JSON.stringify(limits)}`;
-      alike(name, (tracer) => tracer.startSpan('start', { attributes: { a: 1, key: value, z: 'z' } }), options);
+      alike(
+        name,
+        (tracer) => tracer.startSpan('start', { attributes: { a: 1, key: value, z: 'z' } }),
+        options,
+      );
       alike(
         name,
         (tracer) => {
@@ -200,7 +204,17 @@ test('attribute values of all types, under limits', () => {
 });
 
 test('attributes that are none', () => {
-  const wrong = [undefined, null, 'text', 5, [], ['a'], new (class A { a = 1; })()];
+  const wrong = [
+    undefined,
+    null,
+    'text',
+    5,
+    [],
+    ['a'],
+    new (class A {
+      a = 1;
+    })(),
+  ];
   for (const attributes of wrong) {
     alike(String(attributes), (tracer) => {
       const span = tracer.startSpan('span', { attributes: attributes as unknown as Attributes });
@@ -336,7 +350,9 @@ test('names and scopes', () => {
     alike(String(name), (_, provider) => [
       provider.getTracer(String(name)).startSpan('one'),
       provider.getTracer(String(name), '1').startSpan('two'),
-      provider.getTracer(String(name), '1', { schemaUrl: 'https://example.com/1' }).startSpan('three'),
+      provider
+        .getTracer(String(name), '1', { schemaUrl: 'https://example.com/1' })
+        .startSpan('three'),
       provider.getTracer('', '').startSpan('four'),
     ]);
   }
@@ -372,7 +388,12 @@ test('active spans are the parents of those that start in them', () => {
 const adding: Sampler = {
   shouldSample: (_, traceId, name, kind, attributes, links) => ({
     decision: SamplingDecision.RECORD_AND_SAMPLED,
-    attributes: { sampler: 'adds', seen: [name, kind, traceId.length, links.length], ...attributes, a: 9 },
+    attributes: {
+      sampler: 'adds',
+      seen: [name, kind, traceId.length, links.length],
+      ...attributes,
+      a: 9,
+    },
     traceState: new TraceState('sampler=1'),
   }),
 };
@@ -384,7 +405,10 @@ test('samplers', () => {
     new TraceIdRatioBasedSampler(1),
     new TraceIdRatioBasedSampler(0),
     new ParentBasedSampler({ root: new AlwaysOffSampler() }),
-    new ParentBasedSampler({ root: new AlwaysOnSampler(), remoteParentSampled: new AlwaysOffSampler() }),
+    new ParentBasedSampler({
+      root: new AlwaysOnSampler(),
+      remoteParentSampled: new AlwaysOffSampler(),
+    }),
     createAlwaysRecordSampler(new AlwaysOffSampler()),
     adding,
   ];
@@ -394,7 +418,10 @@ test('samplers', () => {
         alike(
           `${sampler.toString()} ${name}`,
           (tracer) => {
-            const options = { attributes: { a: 1, '': 2, b: 10n, c: 'c' }, links: [linkTo({ a: 10n })] };
+            const options = {
+              attributes: { a: 1, '': 2, b: 10n, c: 'c' },
+              links: [linkTo({ a: 10n })],
+            };
             const span = tracer.startSpan('span', options, parentOf(tracer));
             span.setAttribute('d', 1);
             return [span, tracer.startSpan('inner', {}, trace.setSpan(ROOT_CONTEXT, span))];
@@ -422,7 +449,10 @@ function randomProgram(seed: number): Program {
     const pick = <T>(all: readonly T[]): T => all[random(all.length)] as T;
     const attributes = (): Attributes =>
       Object.fromEntries(
-        Array.from({ length: random(5) }, () => [pick(['a', 'b', 'c', '', 'long key']), pick(values)]),
+        Array.from({ length: random(5) }, () => [
+          pick(['a', 'b', 'c', '', 'long key']),
+          pick(values),
+        ]),
       );
     const spans = [tracer.startSpan('first')];
     const calls = [

@@ -35,7 +35,9 @@ export function bindEmitter<E extends EventEmitter & { [isBound]?: true }>(
     });
   }
   for (const name of REMOVING) {
-    replace(emitter, name, (method, event, listener) => method(event, bound.get(listener) ?? listener));
+    replace(emitter, name, (method, event, listener) =>
+      method(event, bound.get(listener) ?? listener),
+    );
   }
   return emitter;
 

@@ -109,11 +109,7 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
     return this;
   }
 
-  addEvent(
-    name: string,
-    attributesOrTime?: Attributes | TimeInput,
-    time?: TimeInput,
-  ): this {
+  addEvent(name: string, attributesOrTime?: Attributes | TimeInput, time?: TimeInput): this {
     if (this.#refuses()) return this;
     const { limits } = this.scope.settings;
     if (limits.eventCountLimit === 0) {
@@ -168,9 +164,7 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
   end(endTime?: TimeInput): void {
     if (this.#refuses()) {
       const { traceId, spanId } = this.spanContext();
-      diag.error(
-        `${this.name} ${traceId}-${spanId} - You can only call end() on a span once.`,
-      );
+      diag.error(`${this.name} ${traceId}-${spanId} - You can only call end() on a span once.`);
       return;
     }
     if (endTime === undefined && typeof this.startedAt === 'number') this.endedAt = now();
@@ -178,7 +172,12 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
     this.close();
     const { settings, text } = this.scope;
     if ((this.identity.flags & 1) === 0) return;
-    writeSpan(settings.writer, this, text, this.#attributes ? listOf(this.#attributes) : this.#list);
+    writeSpan(
+      settings.writer,
+      this,
+      text,
+      this.#attributes ? listOf(this.#attributes) : this.#list,
+    );
   }
 
   isRecording(): boolean {

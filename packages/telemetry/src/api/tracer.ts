@@ -34,11 +34,7 @@ export class Tracer implements TracerApi {
     this.#scope = scope;
   }
 
-  startSpan(
-    name: string,
-    options?: SpanOptions,
-    context: Context = contextApi.active(),
-  ): Span {
+  startSpan(name: string, options?: SpanOptions, context: Context = contextApi.active()): Span {
     if (isTracingSuppressed(context)) {
       diag.debug('Instrumentation suppressed, returning Noop Span');
       return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);

@@ -86,8 +86,8 @@ test('a bound function runs in its context', () => {
 test('listeners of a bound emitter run in its context', async () => {
   const emitter = new EventEmitter();
   const seen: unknown[] = [];
-  const before = (): unknown => seen.push(['before', active()]);
-  emitter.on('event', before);
+  const early = (): unknown => seen.push(['early', active()]);
+  emitter.on('event', early);
   assert.equal(context.bind(one, emitter), emitter);
   assert.equal(context.bind(two, emitter), emitter, 'the first context stays');
   const listener = (value: unknown): unknown => seen.push([value, active()]);
@@ -100,14 +100,14 @@ test('listeners of a bound emitter run in its context', async () => {
   assert.deepEqual(seen, [
     ['a', 1],
     ['a', 1],
-    ['before', 2],
+    ['early', 2],
     ['a', 1],
     ['a', 1],
     ['a', 1],
   ]);
   emitter.off('event', listener);
   emitter.removeListener('event', listener);
-  emitter.off('event', before);
+  emitter.off('event', early);
   assert.equal(emitter.listenerCount('event'), 1);
   emitter.removeAllListeners();
   assert.equal(emitter.listenerCount('event'), 0);

@@ -155,7 +155,7 @@ function spanOf(words: Uint32Array<ArrayBuffer>, fields: Fields): ReadSpan {
 
 function changeOf(kind: number, words: Uint32Array<ArrayBuffer>, fields: Fields): ReadChange {
   assert.equal(kind, KIND.CHANGE, 'the kind of the record is known');
-  const place = [...words.slice(CHANGE.SLOT, CHANGE.OPERATION)];
+  const place = Array.from(words.subarray(CHANGE.SLOT, CHANGE.OPERATION));
   return { record: 'change', place, change: fields.change(words[CHANGE.OPERATION] as number) };
 }
 

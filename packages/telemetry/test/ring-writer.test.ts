@@ -14,10 +14,10 @@ test('a ring has its layout, its level, and a seed of its own', () => {
   assert.equal(one[RING.VERSION], RING.LAYOUT);
   assert.equal(one[RING.LEVEL], LEVEL.FACTS);
   assert.equal(other[RING.LEVEL], LEVEL.HEADS);
-  const seed = (ring: Uint32Array): number[] => [...ring.slice(RING.SEED, RING.SEED + 6)];
+  const seed = (ring: Uint32Array): number[] => Array.from(ring.subarray(RING.SEED, RING.SEED + 6));
   assert.notDeepEqual(seed(one), seed(other));
   assert.equal(new Set(seed(one)).size, 6);
-  assert.deepEqual([...one.slice(RING.SEED + 6, RING.FIRST_RECORD)].filter(Boolean), []);
+  assert.equal(one.slice(RING.SEED + 6, RING.FIRST_RECORD).filter(Boolean).length, 0);
   assert.throws(() => createRing(1000), /must be a power of two, 1024 or more; got 1000/);
 });
 
@@ -52,7 +52,7 @@ const texts = [
   'abcd',
   'abcde',
   'ä',
-  'abcä',
+  'abc€',
   '\u0000\u007f\u0080',
   '€😀',
   '\ud800',

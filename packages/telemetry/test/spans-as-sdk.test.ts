@@ -48,7 +48,7 @@ circular['self'] = circular;
 const values: readonly unknown[] = [
   '',
   'text',
-  'tëxt 😀 and more of it',
+  'café 😀 and more of it',
   'long '.repeat(300),
   0,
   -0,

@@ -62,8 +62,7 @@ function replace(
   const original: unknown = emitter[name];
   if (typeof original !== 'function') return;
   const replaced = function (this: unknown, event: string | symbol, listener: Listener): unknown {
-    const receiver = this;
-    return act((...args) => Reflect.apply(original, receiver, args) as unknown, event, listener);
+    return act((...args) => Reflect.apply(original, this, args) as unknown, event, listener);
   };
   Object.defineProperty(emitter, name, {
     value: replaced,

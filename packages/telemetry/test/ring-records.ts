@@ -49,7 +49,11 @@ export interface ReadSpan {
   readonly attributes: OtlpAttribute[];
   readonly events: ReadEvent[];
   readonly links: ReadLink[];
-  readonly dropped: { readonly attributes: number; readonly events: number; readonly links: number };
+  readonly dropped: {
+    readonly attributes: number;
+    readonly events: number;
+    readonly links: number;
+  };
 }
 
 export interface ReadChange {
@@ -151,7 +155,7 @@ function spanOf(words: Uint32Array<ArrayBuffer>, fields: Fields): ReadSpan {
 
 function changeOf(kind: number, words: Uint32Array<ArrayBuffer>, fields: Fields): ReadChange {
   assert.equal(kind, KIND.CHANGE, 'the kind of the record is known');
-  const place = [...words.slice(CHANGE.SLOT, CHANGE.OPERATION)];
+  const place = Array.from(words.subarray(CHANGE.SLOT, CHANGE.OPERATION));
   return { record: 'change', place, change: fields.change(words[CHANGE.OPERATION] as number) };
 }
 

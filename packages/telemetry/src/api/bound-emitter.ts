@@ -35,7 +35,9 @@ export function bindEmitter<E extends EventEmitter & { [isBound]?: true }>(
     });
   }
   for (const name of REMOVING) {
-    replace(emitter, name, (method, event, listener) => method(event, bound.get(listener) ?? listener));
+    replace(emitter, name, (method, event, listener) =>
+      method(event, bound.get(listener) ?? listener),
+    );
   }
   return emitter;
 
@@ -60,8 +62,7 @@ function replace(
   const original: unknown = emitter[name];
   if (typeof original !== 'function') return;
   const replaced = function (this: unknown, event: string | symbol, listener: Listener): unknown {
-    const receiver = this;
-    return act((...args) => Reflect.apply(original, receiver, args) as unknown, event, listener);
+    return act((...args) => Reflect.apply(original, this, args) as unknown, event, listener);
   };
   Object.defineProperty(emitter, name, {
     value: replaced,

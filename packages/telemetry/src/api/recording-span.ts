@@ -78,9 +78,23 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
     } else {
       this.kind = options.kind ?? SpanKind.INTERNAL;
       this.startedAt = givenTime(options.startTime) ?? now();
-      if (options.attributes) this.#startWith(options.attributes);
-      if (options.links && options.links.length > 0) this.#link(options.links);
     }
+  }
+
+  /** Adds what a span has when it starts. Of too many links the last ones are kept. */
+  startWith(attributes: unknown, links: SpanLink[]): void {
+    const { limits } = this.scope.settings;
+    if (links.length > 0) {
+      this.droppedLinksCount = Math.max(0, links.length - limits.linkCountLimit);
+      this.linkList = links.slice(this.droppedLinksCount);
+    }
+    if (typeof attributes !== 'object' || attributes === null) return;
+    this.droppedAttributesCount = addAttributes(
+      this.#list,
+      attributes as Attributes,
+      limits.attributeCountLimit,
+      limits.attributeValueLengthLimit,
+    );
   }
 
   setAttribute(key: string, value: unknown): this {
@@ -89,29 +103,33 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
   }
 
   setAttributes(attributes: Attributes): this {
-    if (this.#refuses()) return this;
     for (const key in attributes) {
-      if (Object.hasOwn(attributes, key)) this.keepAttribute(key, attributes[key]);
+      if (Object.hasOwn(attributes, key)) this.setAttribute(key, attributes[key]);
     }
     return this;
   }
 
-  addEvent(
-    name: string,
-    attributesOrTime?: Attributes | TimeInput,
-    time?: TimeInput,
-  ): this {
+  addEvent(name: string, attributesOrTime?: Attributes | TimeInput, time?: TimeInput): this {
     if (this.#refuses()) return this;
+    const { limits } = this.scope.settings;
+    if (limits.eventCountLimit === 0) {
+      diag.warn('No events allowed.');
+      this.droppedEventsCount++;
+      return this;
+    }
     const isTime = isTimeInput(attributesOrTime);
     const given = givenTime(isTime && !isTimeInput(time) ? (attributesOrTime as TimeInput) : time);
     const at = given ?? nowOnClockOf(this.startedAt);
     const attributes = isTime ? undefined : attributesOrTime;
-    this.keepEvent(spanEvent(name, at, attributes, this.scope.settings.limits));
+    this.keepEvent(spanEvent(name, at, attributes, limits));
     return this;
   }
 
   addLink(link: Link): this {
-    if (!this.#refuses()) this.keepLink(spanLink(link, this.scope.settings.limits));
+    if (this.#refuses()) return this;
+    const { limits } = this.scope.settings;
+    if (limits.linkCountLimit === 0) this.droppedLinksCount++;
+    else this.keepLink(spanLink(link, limits));
     return this;
   }
 
@@ -144,11 +162,9 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
   }
 
   end(endTime?: TimeInput): void {
-    if (this.ended) {
+    if (this.#refuses()) {
       const { traceId, spanId } = this.spanContext();
-      diag.error(
-        `${this.name} ${traceId}-${spanId} - You can only call end() on a span once.`,
-      );
+      diag.error(`${this.name} ${traceId}-${spanId} - You can only call end() on a span once.`);
       return;
     }
     if (endTime === undefined && typeof this.startedAt === 'number') this.endedAt = now();
@@ -156,7 +172,12 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
     this.close();
     const { settings, text } = this.scope;
     if ((this.identity.flags & 1) === 0) return;
-    writeSpan(settings.writer, this, text, this.#attributes ? listOf(this.#attributes) : this.#list);
+    writeSpan(
+      settings.writer,
+      this,
+      text,
+      this.#attributes ? listOf(this.#attributes) : this.#list,
+    );
   }
 
   isRecording(): boolean {
@@ -280,23 +301,6 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
     processor?.onEnding?.(this);
     this.ended = true;
     processor?.onEnd(this);
-  }
-
-  #startWith(attributes: Attributes): void {
-    const { attributeCountLimit, attributeValueLengthLimit } = this.scope.settings.limits;
-    this.droppedAttributesCount = addAttributes(
-      this.#list,
-      attributes,
-      attributeCountLimit,
-      attributeValueLengthLimit,
-    );
-  }
-
-  /** Keeps the last ones. */
-  #link(links: readonly Link[]): void {
-    const { limits } = this.scope.settings;
-    this.droppedLinksCount = Math.max(0, links.length - limits.linkCountLimit);
-    this.linkList = links.slice(this.droppedLinksCount).map((link) => spanLink(link, limits));
   }
 
   /** Ends at a time that a user gives, or now if the user gave the start. */

@@ -116,6 +116,7 @@ export class RequestSpans implements RequestSpanFactory {
     options: SpanOptions,
   ): ServerSpan {
     const span = new ServerSpan(this.#scope, identity, parent, context, options);
+    span.startWith(options.attributes, []);
     const { processor } = this.#scope.settings;
     if (processor) processor.onStart(span, parentContextOf(context, parent));
     return span;

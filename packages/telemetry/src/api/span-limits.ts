@@ -1,4 +1,4 @@
-/** How much a span keeps. More is dropped, and counted in the span. */
+/** Limits of a span. More is dropped, and counted in the span. */
 export interface SpanLimits {
   /** Attributes of a span: `OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT`, default 128. */
   attributeCountLimit: number;

@@ -20,6 +20,10 @@ export function spanLink(link: Link, limits: SpanLimits): SpanLink {
   return { context: link.context, ...cleaned };
 }
 
+export function spanLinks(links: readonly Link[] | undefined, limits: SpanLimits): SpanLink[] {
+  return links === undefined ? [] : links.map((link) => spanLink(link, limits));
+}
+
 /** @param state the text of its trace state: a user's object makes it, so it is made before the record */
 export function writeLink(writer: RingWriter, link: SpanLink, state: string): void {
   const { traceId, spanId, traceFlags, isRemote } = link.context;

@@ -10,7 +10,7 @@ import { writeTime, type SpanTime } from './span-time.ts';
 
 const NONE: readonly [] = [];
 
-/** What a record has of a span. */
+/** The facts of a span that a record has. */
 export interface SpanFacts {
   readonly identity: SpanIdentity;
   readonly parent: SpanIdentity | undefined;

@@ -1,6 +1,6 @@
 import type { HrTime, TimeInput } from '@opentelemetry/api';
 import { addHrTimes, isTimeInputHrTime, millisToHrTime } from '@opentelemetry/core';
-import { epochNow, now } from '../native/clock.ts';
+import { epochMs, epochNow, now } from '../native/clock.ts';
 import type { RingWriter } from '../native/ring-writer.ts';
 
 /**
@@ -21,7 +21,7 @@ export function nowOnClockOf(time: SpanTime): SpanTime {
   return typeof time === 'number' ? now() : millisToHrTime(epochNow());
 }
 
-/** Returns a time since 1970, by the system's clock as it is now: the two clocks drift apart. */
+/** Returns a time since 1970. */
 export function epochTime(time: SpanTime): HrTime {
   return typeof time === 'number' ? millisToHrTime(epochMs(time)) : time;
 }
@@ -40,8 +40,4 @@ export function epochAfter(epoch: HrTime, from: SpanTime, time: SpanTime): HrTim
 export function writeTime(writer: RingWriter, time: SpanTime): void {
   if (typeof time === 'number') writer.time(time);
   else writer.epoch(time[0], time[1]);
-}
-
-function epochMs(monotonicMs: number): number {
-  return epochNow() - now() + monotonicMs;
 }

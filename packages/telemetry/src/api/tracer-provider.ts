@@ -19,7 +19,7 @@ export interface TracerProviderOptions {
   /** Default: a span is sampled as its parent is, and all traces that begin here are. */
   readonly sampling?: Sampling;
   readonly processors?: readonly SpanProcessor[];
-  /** What processors read as the resource of a span. */
+  /** The resource of each span, for processors. */
   readonly resource?: Resource;
 }
 

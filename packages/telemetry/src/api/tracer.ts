@@ -18,11 +18,12 @@ import { OwnSpan } from './own-span.ts';
 import { RecordingSpan } from './recording-span.ts';
 import { HeadSampling } from './sampling.ts';
 import { SpanIdentity } from './span-identity.ts';
-import { spanLink } from './span-link.ts';
+import { spanLinks, type SpanLink } from './span-link.ts';
 import type { SpanScope } from './span-scope.ts';
 import { TraceId } from './trace-id.ts';
 import { UnrecordedSpan } from './unrecorded-span.ts';
 
+const NO_LINKS: SpanLink[] = [];
 const NO_LIMITS = { attributeCountLimit: Infinity, attributeValueLengthLimit: Infinity };
 
 /** Starts spans. One that is recorded becomes a record of the ring when it ends. */
@@ -33,24 +34,26 @@ export class Tracer implements TracerApi {
     this.#scope = scope;
   }
 
-  startSpan(
-    name: string,
-    options?: SpanOptions,
-    context: Context = contextApi.active(),
-  ): Span {
+  startSpan(name: string, options?: SpanOptions, context: Context = contextApi.active()): Span {
     if (isTracingSuppressed(context)) {
       diag.debug('Instrumentation suppressed, returning Noop Span');
       return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
     }
-    const parent = options?.root ? undefined : parentOf(context);
-    const { sampling } = this.#scope.settings;
+    const from = options?.root ? trace.deleteSpan(context) : context;
+    const parent = parentOf(from);
+    const { sampling, limits } = this.#scope.settings;
     const traceId = parent === undefined ? TraceId.random() : parent.trace;
     if (!(sampling instanceof HeadSampling)) {
-      return this.#startSampled(name, options, context, traceId, parent, sampling);
+      return this.#startSampled(name, options, from, traceId, parent, sampling);
     }
     const identity = SpanIdentity.random(traceId, sampling.flagsOf(traceId, parent), parent?.state);
     if (identity.flags === TraceFlags.NONE) return new UnrecordedSpan(identity);
-    return this.#record(name, options, context, identity, parent);
+    const span = new RecordingSpan(this.#scope, identity, parent, name, options);
+    if (options !== undefined) {
+      const links = options.links === undefined ? NO_LINKS : spanLinks(options.links, limits);
+      span.startWith(options.attributes, links);
+    }
+    return this.#start(span, from);
   }
 
   startActiveSpan<F extends (span: Span) => unknown>(name: string, fn: F): ReturnType<F>;
@@ -75,14 +78,7 @@ export class Tracer implements TracerApi {
     return contextApi.with(withSpan(context, span), callback, undefined, span);
   }
 
-  #record(
-    name: string,
-    options: SpanOptions | undefined,
-    context: Context,
-    identity: SpanIdentity,
-    parent: SpanIdentity | undefined,
-  ): RecordingSpan {
-    const span = new RecordingSpan(this.#scope, identity, parent, name, options);
+  #start(span: RecordingSpan, context: Context): RecordingSpan {
     const { processor } = this.#scope.settings;
     if (processor !== undefined) processor.onStart(span, context);
     return span;
@@ -97,23 +93,27 @@ export class Tracer implements TracerApi {
     parent: SpanIdentity | undefined,
     sampler: Sampler,
   ): Span {
-    const { limits } = this.#scope.settings;
-    const { decision, attributes, traceState } = sampler.shouldSample(
-      options.root ? trace.deleteSpan(context) : context,
+    const links = spanLinks(options.links, this.#scope.settings.limits);
+    const { attributes = {}, droppedAttributesCount = 0 } = cleanAttributes(
+      options.attributes,
+      NO_LIMITS,
+    );
+    const result = sampler.shouldSample(
+      context,
       traceId.hex,
       name,
       options.kind ?? SpanKind.INTERNAL,
-      cleanAttributes(options.attributes, NO_LIMITS).attributes ?? {},
-      (options.links ?? []).map((link) => spanLink(link, limits)),
+      attributes,
+      links,
     );
-    const isSampled = decision === SamplingDecision.RECORD_AND_SAMPLED;
+    const isSampled = result.decision === SamplingDecision.RECORD_AND_SAMPLED;
     const flags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-    const identity = SpanIdentity.random(traceId, flags, traceState ?? parent?.state);
-    if (decision === SamplingDecision.NOT_RECORD) return new UnrecordedSpan(identity);
-    const all = attributes
-      ? { ...options, attributes: { ...options.attributes, ...attributes } }
-      : options;
-    return this.#record(name, all, context, identity, parent);
+    const identity = SpanIdentity.random(traceId, flags, result.traceState ?? parent?.state);
+    if (result.decision === SamplingDecision.NOT_RECORD) return new UnrecordedSpan(identity);
+    const span = new RecordingSpan(this.#scope, identity, parent, name, options);
+    span.startWith(Object.assign(attributes, result.attributes), links);
+    span.droppedAttributesCount += droppedAttributesCount;
+    return this.#start(span, context);
   }
 }
 

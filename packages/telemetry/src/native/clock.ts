@@ -6,7 +6,6 @@ const NANOS_PER_SECOND = 1_000_000_000;
 /** `performance.now()` of this thread, taken before a test can replace it by a fake clock. */
 export const now: () => number = performance.now.bind(performance);
 const hrtime = process.hrtime.bigint.bind(process.hrtime);
-const dateNow = Date.now;
 
 /** CLOCK_MONOTONIC at the origin of `performance.now()`, in nanoseconds. */
 const origin = measureOrigin();
@@ -25,9 +24,17 @@ export function monotonicNanos(ms: number): number {
   return nanos >= NANOS_PER_SECOND ? nanos - NANOS_PER_SECOND : nanos;
 }
 
-/** Returns the milliseconds since 1970. */
-export function epochNow(): number {
-  return dateNow();
+/** Milliseconds since 1970, as `Date.now()`. */
+export const epochNow: () => number = Date.now;
+
+let offset = performance.timeOrigin;
+
+/** Returns the time since 1970 of one of `performance.now()`, by the system's clock as it is now: the two drift apart. */
+export function epochMs(ms: number): number {
+  const least = epochNow() - now();
+  // The system's time is in whole milliseconds.
+  offset = Math.min(Math.max(offset, least), least + 1);
+  return offset + ms;
 }
 
 function nanosAfter(seconds: number, ms: number): number {

@@ -1,7 +1,7 @@
 // Reads ExportTraceServiceRequest and ExportMetricsServiceRequest, for tests: the fields that they look at. Numbers of fields are
 // those of opentelemetry-proto.
 
-export type Value = string | number | boolean | Value[] | undefined;
+export type Value = string | number | boolean | Value[] | undefined | { [key: string]: Value };
 export type Values = Record<string, Value>;
 
 export interface FoundSpan {
@@ -17,7 +17,18 @@ export interface FoundSpan {
   scope: string;
   attributes: Values;
   resource: Values;
-  events: string[];
+  events: { name: string; time: bigint; attributes: Values; dropped: number }[];
+  links: {
+    traceId: string;
+    spanId: string;
+    state: string;
+    attributes: Values;
+    dropped: number;
+    flags: number;
+  }[];
+  dropped: number[];
+  message: string;
+  state: string;
 }
 
 export interface FoundMetric {
@@ -45,8 +56,24 @@ export function spansOf(request: Buffer): FoundSpan[] {
         startedAt: wide(span, 7),
         endedAt: wide(span, 8),
         attributes: attributes(span, 9),
-        events: nested(span, 11).map((event) => text(event, 2)),
+        events: nested(span, 11).map((event) => ({
+          name: text(event, 2),
+          time: wide(event, 1),
+          attributes: attributes(event, 3),
+          dropped: number(event, 4),
+        })),
+        links: nested(span, 13).map((link) => ({
+          traceId: hex(link, 1),
+          spanId: hex(link, 2),
+          state: text(link, 3),
+          attributes: attributes(link, 4),
+          dropped: number(link, 5),
+          flags: number(link, 6),
+        })),
+        dropped: [number(span, 10), number(span, 12), number(span, 14)],
         status: number(first(span, 15), 3),
+        message: text(first(span, 15), 2),
+        state: text(span, 3),
         flags: number(span, 16),
         scope,
         resource,
@@ -155,5 +182,7 @@ function valueOf(any: Message): Value {
   if (any.has(3)) return Number(BigInt.asIntN(64, wide(any, 3)));
   if (any.has(4)) return double(any, 4);
   if (any.has(5)) return nested(first(any, 5), 1).map(valueOf);
+  if (any.has(6)) return attributes(first(any, 6), 1);
+  if (any.has(7)) return { bytes: hex(any, 7) };
   return undefined;
 }

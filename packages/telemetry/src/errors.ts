@@ -2,8 +2,7 @@
 export const telemetryErrorDocs = {
   ERR_REDLINE_TELEMETRY_VARIABLE:
     'an `OTEL_*` variable has a value that is unknown or not supported; the message has both, and what is possible',
-  ERR_REDLINE_TELEMETRY_STARTED:
-    'another tracer provider is registered with `@opentelemetry/api`, or `start` was called before',
+  ERR_REDLINE_TELEMETRY_STARTED: 'another SDK is registered with `@opentelemetry/api`',
 } as const;
 
 export type TelemetryErrorCode = keyof typeof telemetryErrorDocs;

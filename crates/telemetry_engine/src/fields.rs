@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use telemetry_ring::Record;
-use telemetry_ring::wire::value;
+use telemetry_ring::wire::{span, value};
 
 use crate::attributes::{any, any_value};
 use crate::clock::Clock;
@@ -19,12 +19,14 @@ mod event {
     pub const TIME: u32 = 1;
     pub const NAME: u32 = 2;
     pub const ATTRIBUTES: u32 = 3;
+    pub const DROPPED: u32 = 4;
 }
 mod link {
     pub const TRACE_ID: u32 = 1;
     pub const SPAN_ID: u32 = 2;
     pub const TRACE_STATE: u32 = 3;
     pub const ATTRIBUTES: u32 = 4;
+    pub const DROPPED: u32 = 5;
     pub const FLAGS: u32 = 6;
 }
 
@@ -70,21 +72,38 @@ impl<'a> Fields<'a> {
 
     /// Writes attributes as fields of a message.
     pub fn attributes(&mut self, out: &mut Vec<u8>, field: u32) -> Option<()> {
-        for _ in 0..self.word()? {
+        let count = self.word()?;
+        self.pairs(out, field, count, MAX_DEPTH)
+    }
+
+    /// Writes the attributes of an event or a link, and the number of those that a limit dropped.
+    fn limited(&mut self, out: &mut Vec<u8>, field: u32, dropped_field: u32) -> Option<()> {
+        let counts = self.word()?;
+        let count = counts & ((1 << span::DROPPED_SHIFT) - 1);
+        self.pairs(out, field, count, MAX_DEPTH)?;
+        let dropped = counts >> span::DROPPED_SHIFT;
+        if dropped > 0 {
+            number(out, dropped_field, dropped.into());
+        }
+        Some(())
+    }
+
+    fn pairs(&mut self, out: &mut Vec<u8>, field: u32, count: u32, depth: u32) -> Option<()> {
+        for _ in 0..count {
             let key = self.text()?;
-            any_value(out, field, &key, |out| self.value(out, MAX_DEPTH))?;
+            any_value(out, field, &key, |out| self.value(out, depth))?;
         }
         Some(())
     }
 
     /// Writes an event as a field of a message.
     pub fn event(&mut self, out: &mut Vec<u8>, field: u32, clock: Clock) -> Option<()> {
-        let time = self.record.time(self.at);
+        let time = clock.time(self.record, self.at);
         self.at += 2;
         message(out, field, |out| {
-            fixed64(out, event::TIME, clock.epoch(time));
+            fixed64(out, event::TIME, time);
             bytes(out, event::NAME, self.text()?.as_bytes());
-            self.attributes(out, event::ATTRIBUTES)
+            self.limited(out, event::ATTRIBUTES, event::DROPPED)
         })
     }
 
@@ -108,7 +127,7 @@ impl<'a> Fields<'a> {
             if !state.is_empty() {
                 bytes(out, link::TRACE_STATE, state.as_bytes());
             }
-            self.attributes(out, link::ATTRIBUTES)?;
+            self.limited(out, link::ATTRIBUTES, link::DROPPED)?;
             fixed32(out, link::FLAGS, flags);
             Some(())
         })
@@ -132,6 +151,19 @@ impl<'a> Fields<'a> {
                 });
             }
             value::NOTHING => {}
+            value::BYTES => {
+                let length = self.word()? as usize;
+                let value = self.record.bytes(self.at, length);
+                if value.len() < length {
+                    return None;
+                }
+                self.at += length.div_ceil(4);
+                bytes(out, any::BYTES, value);
+            }
+            value::MAP if depth > 0 => {
+                let count = self.word()?;
+                return message(out, any::MAP, |out| self.pairs(out, 1, count, depth - 1));
+            }
             _ => return None,
         }
         Some(())

@@ -68,11 +68,12 @@ export class Tracer implements TracerApi {
     context: Context,
     fn: F,
   ): ReturnType<F>;
-  startActiveSpan(name: string, ...rest: readonly unknown[]): unknown {
-    const callback = rest.at(-1) as ((span: Span) => unknown) | undefined;
+  startActiveSpan(name: string, second: unknown, third?: unknown, fourth?: unknown): unknown {
+    // The callback is the last argument.
+    const callback = (fourth ?? third ?? second) as ((span: Span) => unknown) | undefined;
     if (callback === undefined) return undefined;
-    const options = rest.length > 1 ? (rest[0] as SpanOptions | undefined) : undefined;
-    const given = rest.length > 2 ? (rest[1] as Context | undefined) : undefined;
+    const options = callback === second ? undefined : (second as SpanOptions | undefined);
+    const given = fourth === undefined ? undefined : (third as Context | undefined);
     const context = given ?? contextApi.active();
     const span = this.startSpan(name, options, context);
     return contextApi.with(withSpan(context, span), callback, undefined, span);

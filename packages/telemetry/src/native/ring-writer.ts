@@ -1,5 +1,5 @@
 import { TextTable } from './text-table.ts';
-import { monotonicNanos, monotonicSeconds } from './clock.ts';
+import { putMonotonic } from './clock.ts';
 import { FIRST, KIND, RING, TIME } from './wire.ts';
 
 /** Texts of up to so many characters are written by a loop, which is faster than a call of native code for short ones. */
@@ -76,10 +76,21 @@ export class RingWriter {
     this.#at++;
   }
 
+  /**
+   * Makes room for words that the caller writes to `ring` itself.
+   *
+   * @returns the index of the first one; 0 if they do not fit
+   */
+  reserve(count: number): number {
+    const at = this.#at;
+    this.#at += count;
+    return this.#at <= this.#limit ? at : 0;
+  }
+
   /** A time of `performance.now()`. */
   time(ms: number): void {
-    this.word(monotonicSeconds(ms));
-    this.word(monotonicNanos(ms));
+    const at = this.reserve(2);
+    if (at !== 0) putMonotonic(this.ring, at, ms);
   }
 
   /** A time since 1970. */

@@ -1,6 +1,5 @@
-// Generates the native.cjs of @redline/http and @redline/child-process. Both have the same text, but neither package may
-// import from the other, and tools that copy the files of an app only find literal paths. Plain JavaScript, because
-// build-native.mjs runs it.
+// Generates the native.cjs of the packages with an addon. All have the same text, but none of them may import from another,
+// and tools that copy the files of an app only find literal paths. Plain JavaScript, because build-native.mjs runs it.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

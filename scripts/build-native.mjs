@@ -18,6 +18,11 @@ const addons = [
     into: 'packages/child-process/child-process',
   },
   { crate: 'http_node', needs: ['http_engine', 'node_loop', 'kernel'], into: 'packages/http/http' },
+  {
+    crate: 'telemetry_node',
+    needs: ['telemetry_engine', 'telemetry_ring', 'node_loop'],
+    into: 'packages/telemetry/telemetry',
+  },
 ];
 
 writeWire();

@@ -6,8 +6,12 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '..');
 
-/** The crate of each addon's engine, which has its numbers. */
-const engines = { spawn_node: 'spawn_engine', http_node: 'http_engine' };
+/** The crate that has the numbers of each addon. */
+const engines = {
+  spawn_node: 'spawn_engine',
+  http_node: 'http_engine',
+  telemetry_node: 'telemetry_ring',
+};
 
 /** The parts of a type, a class or a function that JavaScript sees: fields, name, signature. */
 const exported =

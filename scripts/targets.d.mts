@@ -11,4 +11,5 @@ export interface Target {
 }
 
 export declare const targets: readonly Target[];
-export declare const crates: Readonly<Record<'http' | 'child-process', string>>;
+export declare const publishedCrates: Readonly<Record<'http' | 'child-process', string>>;
+export declare const crates: Readonly<Record<'http' | 'child-process' | 'telemetry', string>>;

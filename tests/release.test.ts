@@ -22,13 +22,13 @@ import { licenseTexts } from '../scripts/release/license-texts.ts';
 import { commonVersion, packageFolders } from '../scripts/release/pack.ts';
 import { writePlatformPackage } from '../scripts/release/platform-package.ts';
 import { withHeadings } from '../scripts/release/version.ts';
-import { targets } from '../scripts/targets.mjs';
+import { crates, targets } from '../scripts/targets.mjs';
 import { local } from './installed/install.ts';
 
 const root = join(import.meta.dirname, '..');
 
 describe('what loads an addon is made by scripts/addon-loader.mjs:', () => {
-  for (const name of ['http', 'child-process']) {
+  for (const name of Object.keys(crates)) {
     test(`packages/${name}/native.cjs`, () => {
       const written = readFileSync(join(root, 'packages', name, 'native.cjs'), 'utf8');
       assert.equal(written, addonLoader(name), 'run node scripts/addon-loader.mjs');

@@ -16,17 +16,21 @@ const spawn = {
   rust: 'crates/spawn_engine/src/wire.rs',
   typescript: 'packages/child-process/src/native/wire.ts',
 };
+const telemetry = {
+  rust: 'crates/telemetry_ring/src/wire.rs',
+  typescript: 'packages/telemetry/src/native/wire.ts',
+};
+const all = [http, spawn, telemetry];
 const copy = mkdtempSync(join(tmpdir(), 'redline-wire-'));
 after(() => rmSync(copy, { recursive: true, force: true }));
-for (const path of ['scripts/wire.mjs', http.rust, spawn.rust]) {
+for (const path of ['scripts/wire.mjs', ...all.map(({ rust }) => rust)]) {
   mkdirSync(join(copy, path, '..'), { recursive: true });
   cpSync(join(root, path), join(copy, path));
 }
-for (const { typescript } of [http, spawn])
-  mkdirSync(join(copy, typescript, '..'), { recursive: true });
+for (const { typescript } of all) mkdirSync(join(copy, typescript, '..'), { recursive: true });
 
 describe('numbers that cross between an engine and JavaScript are those of its Rust file:', () => {
-  for (const { rust, typescript } of [http, spawn]) {
+  for (const { rust, typescript } of all) {
     test(typescript, () => {
       writeWire();
       assert.equal(read(root, typescript), read(copy, typescript), 'run npm run wire');

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { crates, type Target } from '../targets.mjs';
+import { publishedCrates, type Target } from '../targets.mjs';
 import type { BuiltTarget } from './pack.ts';
 import { ask, ReleaseError, run, say } from './say.ts';
 
@@ -23,7 +23,7 @@ export function buildAddons(target: Target, { root, programs }: BuildOptions): B
   const triple = target.libc === 'gnu' ? `${target.triple}.${GLIBC}` : target.triple;
   const fromSource = standardLibrary(target, sysroot);
   say(`Building for ${target.name}${fromSource ? ', the standard library too' : ''}`);
-  const packages = Object.values(crates).flatMap((crate) => ['--package', crate]);
+  const packages = Object.values(publishedCrates).flatMap((crate) => ['--package', crate]);
   const std = fromSource ? ['-Zbuild-std=std,panic_abort'] : [];
   run(
     join(programs, 'cargo-zigbuild'),
@@ -39,7 +39,7 @@ export function buildAddons(target: Target, { root, programs }: BuildOptions): B
     },
   );
   const built = join(targetFolder(root), target.triple, 'release');
-  const addons = Object.entries(crates).map(([name, crate]) => [
+  const addons = Object.entries(publishedCrates).map(([name, crate]) => [
     name,
     join(built, `lib${crate}.so`),
   ]);

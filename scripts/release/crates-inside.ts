@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { crates, targets } from '../targets.mjs';
+import { publishedCrates, targets } from '../targets.mjs';
 
 export interface CrateInside {
   readonly name: string;
@@ -43,7 +43,7 @@ export function cratesInside(root: string): CrateInside[] {
   ) as Metadata;
   const byId = new Map(packages.map((each) => [each.id, each]));
   const nodes = new Map(resolve.nodes.map((node) => [node.id, node]));
-  const ours = new Set<string>(Object.values(crates));
+  const ours = new Set<string>(Object.values(publishedCrates));
   const toVisit = packages.filter(({ name }) => ours.has(name)).map(({ id }) => id);
   // Iteration over a set includes the entries added meanwhile.
   const found = new Set(toVisit);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { crates, targets } from '../targets.mjs';
+import { publishedCrates, targets } from '../targets.mjs';
 import type { BuiltTarget } from './pack.ts';
 import { thisLibc } from './this-libc.ts';
 
@@ -15,7 +15,7 @@ export function localAddons(root: string): BuiltTarget[] {
     .map((target) => ({
       target,
       addons: Object.fromEntries(
-        Object.keys(crates).map((name) => [
+        Object.keys(publishedCrates).map((name) => [
           name,
           join(root, 'packages', name, `${name}.${target.name}.node`),
         ]),

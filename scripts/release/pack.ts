@@ -33,6 +33,7 @@ export interface PackOptions {
 export interface Manifest {
   readonly name: string;
   readonly version: string;
+  readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
 }
@@ -70,11 +71,12 @@ export function commonVersion(root: string): string {
   return version;
 }
 
-/** Lists the published folders of packages/. */
+/** Lists the published folders of packages/: a package that is not finished is private. */
 export function packageFolders(root: string): string[] {
-  return readdirSync(join(root, 'packages')).filter((name) =>
-    existsSync(join(root, 'packages', name, 'package.json')),
-  );
+  return readdirSync(join(root, 'packages')).filter((name) => {
+    const folder = join(root, 'packages', name);
+    return existsSync(join(folder, 'package.json')) && readManifest(folder).private !== true;
+  });
 }
 
 /**

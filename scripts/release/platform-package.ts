@@ -1,6 +1,6 @@
 import { copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { crates, type Target } from '../targets.mjs';
+import { publishedCrates, type Target } from '../targets.mjs';
 import { billOfMaterials } from './bill-of-materials.ts';
 import type { CrateInside } from './crates-inside.ts';
 import { licenseTexts } from './license-texts.ts';
@@ -21,7 +21,7 @@ export function writePlatformPackage(
   { root, target, version, addons, crates: inside }: PlatformPackage,
 ): void {
   mkdirSync(folder, { recursive: true });
-  const names = Object.keys(crates);
+  const names = Object.keys(publishedCrates);
   const bytes: Record<string, number> = {};
   for (const name of names) {
     const from = addons[name];

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { crates, type Target, targets } from '../targets.mjs';
+import { publishedCrates, type Target, targets } from '../targets.mjs';
 import { buildAddons, machinePaths } from './build-addons.ts';
 import { checkAddon } from './check-addon.ts';
 import { obtainCrossTools } from './cross-tools.ts';
@@ -151,7 +151,7 @@ async function prove(names: readonly string[]): Promise<void> {
 /** Returns the built addons of the platforms; throws if one is missing. */
 function builtTargets(platforms: readonly Target[]): BuiltTarget[] {
   return platforms.map((target) => {
-    const files = Object.keys(crates).map((name) => {
+    const files = Object.keys(publishedCrates).map((name) => {
       const file = join(out, 'addons', target.name, `${name}.node`);
       if (!existsSync(file)) throw new ReleaseError(`${file} is missing. Run: npm run release`);
       return [name, file];

@@ -79,10 +79,12 @@ mod tests {
             generation: 2,
             sequence: 40,
         };
-        let hex = |words: &[u32]| -> String {
-            words.iter().map(|word| format!("{word:08x}")).collect()
-        };
-        assert_eq!(hex(&trace_id(&SEED, place)), "5a77181faa37ae452490e1a1c0b64c3a");
+        let hex =
+            |words: &[u32]| -> String { words.iter().map(|word| format!("{word:08x}")).collect() };
+        assert_eq!(
+            hex(&trace_id(&SEED, place)),
+            "5a77181faa37ae452490e1a1c0b64c3a"
+        );
         assert_eq!(hex(&span_id(&SEED, place)), "b81f32b9ae4bfe7c");
     }
 }

@@ -12,4 +12,5 @@ pub mod wire;
 mod writer;
 
 pub use reader::{Reader, Record};
+pub use wake::SleepWord;
 pub use writer::Writer;

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use crate::memory::Words;
-use crate::wake;
+use crate::wake::SleepWord;
 use crate::wire::{first, kind, ring, time};
 
 /// The one reader of a ring.
@@ -77,7 +77,9 @@ impl Reader {
     #[must_use]
     pub fn seed(&self) -> [u32; 6] {
         std::array::from_fn(|index| {
-            self.words.atomic(ring::SEED + index).load(Ordering::Relaxed)
+            self.words
+                .atomic(ring::SEED + index)
+                .load(Ordering::Relaxed)
         })
     }
 
@@ -122,8 +124,30 @@ impl Reader {
         self.is_broken
     }
 
-    /// Sleeps until a writer has filled a quarter of the ring, or the time is over.
-    pub fn sleep(&self, duration: Duration) {
-        wake::sleep(self.words.atomic(ring::SLEEPS), duration);
+    /// Number of words that were written and not read.
+    #[must_use]
+    pub fn filled(&self) -> u32 {
+        let taken = self.words.atomic(ring::TAKEN).load(Ordering::Relaxed);
+        self.written().wrapping_sub(taken)
+    }
+
+    /// Number of words of records that the ring can hold.
+    #[must_use]
+    pub fn capacity(&self) -> u32 {
+        self.words.capacity()
+    }
+
+    /// Asks the writer to wake the reader when a quarter of the ring is filled. Returns the word to sleep on, or `None` if a
+    /// quarter is filled already.
+    #[must_use]
+    pub fn fall_asleep(&self) -> Option<SleepWord> {
+        let word = self.words.atomic(ring::SLEEPS);
+        word.store(1, Ordering::SeqCst);
+        (self.filled() < self.capacity() / 4).then(|| SleepWord::of(word))
+    }
+
+    /// Tells the writer that the reader reads.
+    pub fn stay_awake(&self) {
+        self.words.atomic(ring::SLEEPS).store(0, Ordering::SeqCst);
     }
 }

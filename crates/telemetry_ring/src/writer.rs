@@ -35,7 +35,9 @@ impl Writer {
         let byte_count: usize = bytes.iter().map(|part| part.len()).sum();
         let length = 1 + words.len() + byte_count.div_ceil(4);
         let Some(at) = self.room(length) else {
-            self.words.atomic(ring::LOST).fetch_add(1, Ordering::Relaxed);
+            self.words
+                .atomic(ring::LOST)
+                .fetch_add(1, Ordering::Relaxed);
             return false;
         };
         let length = length as u32;
@@ -57,7 +59,9 @@ impl Writer {
     /// Returns the position of a record of so many words, which does not cross the end of the memory.
     fn room(&mut self, length: usize) -> Option<u32> {
         let capacity = self.words.capacity();
-        let length = u32::try_from(length).ok().filter(|length| *length <= capacity / 4)?;
+        let length = u32::try_from(length)
+            .ok()
+            .filter(|length| *length <= capacity / 4)?;
         let written = self.words.atomic(ring::WRITTEN).load(Ordering::Relaxed);
         let taken = self.words.atomic(ring::TAKEN).load(Ordering::Acquire);
         let free = capacity - written.wrapping_sub(taken);
@@ -75,7 +79,9 @@ impl Writer {
     }
 
     fn publish(&mut self, written: u32) {
-        self.words.atomic(ring::WRITTEN).store(written, Ordering::Release);
+        self.words
+            .atomic(ring::WRITTEN)
+            .store(written, Ordering::Release);
         let taken = self.words.atomic(ring::TAKEN).load(Ordering::Relaxed);
         if written.wrapping_sub(taken) >= self.words.capacity() / 4 {
             wake::wake(self.words.atomic(ring::SLEEPS));

@@ -42,11 +42,11 @@ impl Clock {
         }
     }
 
-    /// Nanoseconds since 1970 of a time in a record.
+    /// Nanoseconds since 1970 of a time of a record, which a user may have given.
     pub fn time(self, record: Record<'_>, index: usize) -> u64 {
         let time = record.time(index);
         if record.is_epoch(index) {
-            nanos(time).unsigned_abs()
+            nanos(time).try_into().unwrap_or(0)
         } else {
             self.epoch(time)
         }

@@ -16,6 +16,7 @@ import { SamplingDecision, type Sampler } from '@opentelemetry/sdk-trace';
 import { withSpan } from './derived-context.ts';
 import { OwnSpan } from './own-span.ts';
 import { RecordingSpan } from './recording-span.ts';
+import { RequestContext } from './request-context.ts';
 import { HeadSampling } from './sampling.ts';
 import { SpanIdentity } from './span-identity.ts';
 import { spanLinks, type SpanLink } from './span-link.ts';
@@ -120,6 +121,7 @@ export class Tracer implements TracerApi {
 
 /** Returns the span of a context; undefined if it has none that is valid. */
 function parentOf(context: Context): SpanIdentity | undefined {
+  if (context instanceof RequestContext) return context.identity;
   const span = trace.getSpan(context);
   if (span instanceof OwnSpan) return span.identity;
   if (span === undefined) return undefined;

@@ -10,7 +10,7 @@ import { createServer, engine, serverFactory } from '../src/index.ts';
 import { gate, serve, textOf } from './conformance/engine.ts';
 import { connect, leave, Line } from './conformance/wire.ts';
 import { Observation } from './observer/observer.ts';
-import { until } from './until.ts';
+import { until } from '@redline/services/until';
 
 /** Its types are another package. */
 interface KoaContext {

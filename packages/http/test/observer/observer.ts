@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { observeExchanges, type ExchangeObserver } from '../../src/index.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { Ring, type Fact } from './ring.ts';
 
 /** The place of a request, as its records have it. */

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 import { findAddon } from '../../src/native/addon.ts';
 import { metricsOf, spansOf, type FoundMetric, type FoundSpan } from '../otlp.ts';
 import { Receiver } from '../receiver.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 import { runApp } from './run-app.ts';
 
 const addon = findAddon();

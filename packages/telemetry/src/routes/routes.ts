@@ -30,8 +30,8 @@ export class Routes {
     const any = request as AnyRequest;
     const noted = any[kRoute];
     if (noted !== undefined) return noted;
-    // Express sets it on each request.
-    if (any.baseUrl !== undefined) return this.#express.numberOf(any);
+    // Express sets the first on each request, and takes it back when nothing in the app handles an error or the URL.
+    if (any.baseUrl !== undefined || any.route !== undefined) return this.#express.numberOf(any);
     const matched = koaRouteOf(any);
     return matched === undefined ? 0 : this.#table.numberOf(matched);
   }

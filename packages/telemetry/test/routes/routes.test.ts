@@ -114,6 +114,20 @@ for (const [name, wildcard] of [
       assert.deepEqual(await routesOf(app, 'GET /api/broken/1'), ['/api/broken/:id']);
     });
 
+    test('a handler that fails, in an app that handles no errors', async () => {
+      const app = express();
+      const router = express.Router();
+      app.set('env', 'test');
+      app.use('/api', router);
+      router.get('/broken/:id', () => {
+        throw new Error('broken');
+      });
+      assert.deepEqual(await routesOf(app, 'GET /api/broken/1', 'GET /none'), [
+        '/api/broken/:id',
+        undefined,
+      ]);
+    });
+
     test('a middleware that responds has the path it is mounted at', async () => {
       const app = express();
       const router = express.Router();

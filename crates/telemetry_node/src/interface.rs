@@ -6,5 +6,5 @@ use napi_derive::napi;
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn interface_hash() -> &'static str {
-    "4edb512f9784ba3b"
+    "4023dbb10a86b1ed"
 }

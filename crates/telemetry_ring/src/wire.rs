@@ -244,6 +244,8 @@ pub mod value {
     pub const BYTES: u32 = 7;
     /// A map: the number of its entries, and for each the text of its key, and a value.
     pub const MAP: u32 = 8;
+    /// Max depth of a value: those in an array or a map are one deeper, and what is deeper still is written as nothing.
+    pub const MAX_DEPTH: u32 = 32;
 }
 
 /// Words of CHANGE, followed by the fields that its operation names.

@@ -181,29 +181,37 @@ test('spans of concurrent tasks have their own parents', async () => {
   }
 });
 
+type Api = typeof import('@opentelemetry/api');
+
+function isShared(copy: Api): void {
+  assert.notEqual(copy.trace, trace);
+  const tracer = copy.trace.getTracer('library');
+  trace.getTracer('app').startActiveSpan('of the app', (outer) => {
+    assert.equal(copy.trace.getActiveSpan(), outer);
+    copy.context.with(copy.ROOT_CONTEXT.setValue(copy.createContextKey('test'), 7), () => {
+      assert.equal(active(), 7);
+    });
+    tracer.startActiveSpan('of the copy', (inner) => {
+      assert.equal(trace.getActiveSpan(), inner);
+      inner.end();
+    });
+    outer.end();
+  });
+  const [inner, outer] = reader.spans();
+  assert.equal(inner?.parentSpanId, outer?.spanId);
+  assert.deepEqual(inner?.scope, ['library', '', '']);
+}
+
+test('the CommonJS build of the API uses the same tracer and contexts', () => {
+  isShared(createRequire(import.meta.url)('@opentelemetry/api') as Api);
+});
+
 test('a second copy of the API uses the same tracer and contexts', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'redline-api-'));
   try {
     const original = dirname(dirname(createRequire(import.meta.url).resolve('@opentelemetry/api')));
     await cp(original, folder, { recursive: true });
-    const url = pathToFileURL(join(folder, 'dist/index.mjs')).href;
-    const copy = (await import(url)) as typeof import('@opentelemetry/api');
-    assert.notEqual(copy.trace, trace);
-    const tracer = copy.trace.getTracer('library');
-    trace.getTracer('app').startActiveSpan('of the app', (outer) => {
-      assert.equal(copy.trace.getActiveSpan(), outer);
-      copy.context.with(copy.ROOT_CONTEXT.setValue(copy.createContextKey('test'), 7), () => {
-        assert.equal(active(), 7);
-      });
-      tracer.startActiveSpan('of the copy', (inner) => {
-        assert.equal(trace.getActiveSpan(), inner);
-        inner.end();
-      });
-      outer.end();
-    });
-    const [inner, outer] = reader.spans();
-    assert.equal(inner?.parentSpanId, outer?.spanId);
-    assert.deepEqual(inner?.scope, ['library', '', '']);
+    isShared((await import(pathToFileURL(join(folder, 'dist/index.mjs')).href)) as Api);
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -111,6 +111,16 @@ test('a request continues the trace of its client', () => {
   assert.equal(child.flags, 0x101, 'its parent is of this process');
 });
 
+test('the ids of a request are all that its children need', () => {
+  const { begin, provider, reader } = setup();
+  const request = begin();
+  provider.getTracer('app').startSpan('child', {}, request).end();
+  assert.equal(request.startedSpan, undefined);
+  const [child] = reader.spans();
+  assert.deepEqual([child?.traceId, child?.parentSpanId], [DERIVED.traceId, DERIVED.spanId]);
+  assert.equal(trace.getSpanContext(request)?.spanId, DERIVED.spanId);
+});
+
 test('an invalid traceparent begins a new trace', () => {
   const { begin } = setup();
   const invalid = [

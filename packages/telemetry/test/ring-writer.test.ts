@@ -56,10 +56,10 @@ const texts = [
   '\u0000\u007f\u0080',
   '€😀',
   '\ud800',
-  'x'.repeat(47),
-  'x'.repeat(48),
-  'x'.repeat(49),
-  `${'x'.repeat(47)}é`,
+  'x'.repeat(15),
+  'x'.repeat(16),
+  'x'.repeat(17),
+  `${'x'.repeat(15)}é`,
   'é'.repeat(100),
 ];
 

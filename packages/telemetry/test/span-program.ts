@@ -1,5 +1,5 @@
 // Runs the same calls of @opentelemetry/api on this package's tracer and on the SDK's, and describes the spans of both in one form:
-// that of OTLP's JSON, with ids by their order and the current time as a word.
+// that of OTLP's JSON, with ids by their order and the current time as a word. With the addon, what it sends is described too.
 import {
   diag,
   DiagLogLevel,
@@ -8,7 +8,7 @@ import {
   type Tracer,
   type TracerProvider as TracerProviderApi,
 } from '@opentelemetry/api';
-import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import {
   InMemorySpanExporter,
   SimpleSpanProcessor,
@@ -18,8 +18,10 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace';
 import { TracerProvider } from '../src/api/tracer-provider.ts';
+import { loadAddon } from '../native.cjs';
 import { RingWriter } from '../src/native/ring-writer.ts';
 import { createRing } from '../src/native/ring.ts';
+import { readRequest } from './otlp-request.ts';
 import { RingReader, type OtlpAttribute, type ReadSpan, type ReadTime } from './ring-records.ts';
 
 /** Calls of the API. Spans that it returns are ended after it. */
@@ -40,23 +42,74 @@ export interface Outcome {
   readonly warnings: readonly string[];
 }
 
-/** Returns what a program makes of this package, and of the SDK. */
-export function outcomes(program: Program, options: ProgramOptions = {}): [Outcome, Outcome] {
-  return [ours(program, options), theirs(program, options)];
+/** Returns what a program makes of this package, of the addon if it is built, and of the SDK. */
+export function outcomes(program: Program, options: ProgramOptions = {}): Outcome[] {
+  const sent = collected === undefined ? [] : [byAddon(program, options, collected)];
+  return [ours(program, options), ...sent, theirs(program, options)];
 }
 
-function ours(program: Program, { limits, sampler, processors }: ProgramOptions): Outcome {
+/** A collector whose spans are taken after each program. */
+const collected = ((): Collected | undefined => {
+  try {
+    const { Collector } = loadAddon();
+    const collector = new Collector({
+      resource: [],
+      maxBytes: 1 << 28,
+      sampler: 'always_on',
+      ratio: 1,
+      isParentBased: true,
+      attributeCountLimit: 128,
+      attributeValueLengthLimit: 0xffff_ffff,
+      redactedParameters: [],
+      boundaries: [1],
+      isDelta: false,
+    });
+    const ring = createRing(1 << 20);
+    collector.addSource(undefined, ring);
+    return { collector, writer: new RingWriter(ring, () => collector.wake()) };
+  } catch {
+    return undefined;
+  }
+})();
+
+export const hasAddon: boolean = collected !== undefined;
+
+interface Collected {
+  readonly collector: InstanceType<ReturnType<typeof loadAddon>['Collector']>;
+  readonly writer: RingWriter;
+}
+
+function ours(program: Program, options: ProgramOptions): Outcome {
   const ring = createRing(65_536);
   const reader = new RingReader(ring);
-  const provider = new TracerProvider({
-    writer: new RingWriter(ring, () => {}),
+  const provider = providerOf(new RingWriter(ring, () => {}), options);
+  const warnings = run(program, provider);
+  const ids = new Ids();
+  const spans = reader.spans().toSorted((one, other) => order(one.scope, other.scope));
+  return { spans: spans.map((span) => ofRecord(span, ids)), warnings };
+}
+
+function byAddon(
+  program: Program,
+  options: ProgramOptions,
+  { collector, writer }: Collected,
+): Outcome {
+  const warnings = run(program, providerOf(writer, options));
+  collector.drain();
+  const request = collector.takeSpans(1 << 28, 1 << 20);
+  return { spans: request === null ? [] : ofRequest(request), warnings };
+}
+
+function providerOf(
+  writer: RingWriter,
+  { limits, sampler, processors }: ProgramOptions,
+): TracerProvider {
+  return new TracerProvider({
+    writer,
     ...(limits && { limits }),
     ...(sampler && { sampling: sampler }),
     ...(processors && { processors: processors() }),
   });
-  const warnings = run(program, provider);
-  const ids = new Ids();
-  return { spans: reader.spans().map((span) => ofRecord(span, ids)), warnings };
 }
 
 function theirs(program: Program, { limits, sampler, processors }: ProgramOptions): Outcome {
@@ -67,13 +120,8 @@ function theirs(program: Program, { limits, sampler, processors }: ProgramOption
     ...(sampler && { sampler }),
   });
   const warnings = run(program, provider);
-  const ids = new Ids();
-  // One by one, for a request is ordered by scopes.
-  const spans = exporter.getFinishedSpans().map((span) => {
-    const bytes = JsonTraceSerializer.serializeRequest([span]) ?? new Uint8Array();
-    return ofRequest(JSON.parse(Buffer.from(bytes).toString()) as OtlpRequest, ids);
-  });
-  return { spans, warnings };
+  const request = ProtobufTraceSerializer.serializeRequest(exporter.getFinishedSpans());
+  return { spans: request === undefined ? [] : ofRequest(request), warnings };
 }
 
 function run(program: Program, provider: TracerProviderApi): string[] {
@@ -112,7 +160,7 @@ class Ids {
 }
 
 interface OtlpEvent {
-  readonly timeUnixNano: string | { readonly low: number; readonly high: number };
+  readonly timeUnixNano: string;
   readonly name: string;
   readonly attributes: OtlpAttribute[];
   readonly droppedAttributesCount: number;
@@ -142,24 +190,41 @@ interface OtlpSpan {
   readonly droppedEventsCount: number;
   readonly links: OtlpLink[];
   readonly droppedLinksCount: number;
-  readonly status: { readonly code: number; readonly message?: string };
+  readonly status: { readonly code: number; readonly message: string };
   readonly flags: number;
 }
 
 interface OtlpRequest {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly {
-      readonly scope: { readonly name: string; readonly version?: string };
-      readonly schemaUrl?: string;
+      readonly scope: { readonly name: string; readonly version: string };
+      readonly schemaUrl: string;
       readonly spans: readonly OtlpSpan[];
     }[];
   }[];
 }
 
-function ofRequest(request: OtlpRequest, ids: Ids): unknown {
-  const [scopeSpans] = request.resourceSpans[0]?.scopeSpans ?? [];
-  const [span] = scopeSpans?.spans ?? [];
-  if (scopeSpans === undefined || span === undefined) return undefined;
+/** Spans by their scope, in the order in which they ended. */
+function ofRequest(bytes: Uint8Array): unknown[] {
+  const { resourceSpans } = readRequest(bytes) as OtlpRequest;
+  const spans = resourceSpans.flatMap(({ scopeSpans }) =>
+    scopeSpans.flatMap(({ scope, schemaUrl, spans: all }) =>
+      all.map((span) => ({ span, scope: [scope.name, scope.version, schemaUrl] })),
+    ),
+  );
+  const ids = new Ids();
+  return spans
+    .toSorted((one, other) => order(one.scope, other.scope))
+    .map(({ span, scope }) => ofSpan(span, scope, ids));
+}
+
+function order(one: readonly string[], other: readonly string[]): number {
+  const [first, second] = [one.join('\0'), other.join('\0')];
+  if (first === second) return 0;
+  return first < second ? -1 : 1;
+}
+
+function ofSpan(span: OtlpSpan, scope: readonly string[], ids: Ids): unknown {
   const start = ofNanos(span.startTimeUnixNano);
   return {
     traceId: ids.of(span.traceId),
@@ -167,14 +232,14 @@ function ofRequest(request: OtlpRequest, ids: Ids): unknown {
     parentSpanId: ids.of(span.parentSpanId),
     traceState: span.traceState ?? '',
     name: span.name,
-    scope: [scopeSpans.scope.name, scopeSpans.scope.version ?? '', scopeSpans.schemaUrl ?? ''],
+    scope,
     kind: span.kind,
     start,
     end:
       span.endTimeUnixNano === span.startTimeUnixNano && start !== 'now'
         ? 'start'
         : ofNanos(span.endTimeUnixNano),
-    status: { code: span.status.code, message: span.status.message ?? '' },
+    status: { code: span.status.code, message: span.status.message },
     flags: span.flags,
     attributes: byKey(span.attributes),
     events: span.events.map(({ timeUnixNano, name, attributes, droppedAttributesCount }) => ({
@@ -212,7 +277,7 @@ function ofRecord(span: ReadSpan, ids: Ids): unknown {
     kind: span.kind,
     start,
     end: isInstant && start !== 'now' ? 'start' : ofTime(span.end),
-    status: span.status,
+    status: { code: span.status.code, message: span.status.message },
     flags: span.flags,
     attributes: byKey(span.attributes),
     events: span.events.map(({ time, name, attributes, droppedAttributesCount }) => ({
@@ -233,13 +298,10 @@ function ofRecord(span: ReadSpan, ids: Ids): unknown {
   };
 }
 
-/** By key, for an object may have another order; as JSON has it, where NaN is null; and with integers as protobuf has them. */
+/** By key, for an object may have another order; as JSON has it, where NaN is null. */
 function byKey(attributes: readonly OtlpAttribute[]): unknown {
   const sorted = attributes.toSorted((one, other) => (one.key < other.key ? -1 : 1));
-  const entries = sorted.map(({ key, value }) => {
-    const isDouble = Math.abs(Number(value['intValue'])) >= 2 ** 63;
-    return [key, isDouble ? { doubleValue: value['intValue'] } : value] as const;
-  });
+  const entries = sorted.map(({ key, value }) => [key, value] as const);
   return JSON.parse(JSON.stringify(Object.fromEntries(entries)));
 }
 
@@ -249,11 +311,7 @@ function ofTime({ isEpoch, seconds, nanos }: ReadTime): string {
   return Math.abs(now - seconds) < 3_600 ? 'now' : `${seconds} s of the monotonic clock`;
 }
 
-function ofNanos(nanos: OtlpEvent['timeUnixNano']): string {
-  const time =
-    typeof nanos === 'string'
-      ? BigInt(nanos)
-      : (BigInt(nanos.high) << 32n) + BigInt(nanos.low >>> 0);
-  const apart = Number(time / 1_000_000n) - Date.now();
-  return Math.abs(apart) < 3_600_000 ? 'now' : String(time);
+function ofNanos(nanos: string): string {
+  const apart = Number(BigInt(nanos) / 1_000_000n) - Date.now();
+  return Math.abs(apart) < 3_600_000 ? 'now' : nanos;
 }

@@ -12,11 +12,13 @@ import type { RingWriter } from '../native/ring-writer.ts';
 import { BAGGAGE_KEY, RPC_METADATA_KEY, SPAN_KEY } from './context-keys.ts';
 import { DerivedContext } from './derived-context.ts';
 import type { OwnSpan } from './own-span.ts';
+import type { SpanIdentity } from './span-identity.ts';
 
 /** Makes the spans of the requests of one engine. */
 export interface RequestSpanFactory {
   /** Writes the changes of their spans. */
   readonly writer: RingWriter;
+  identityOf(context: RequestContext): SpanIdentity;
   startSpan(context: RequestContext): OwnSpan & Span;
 }
 
@@ -33,6 +35,7 @@ export class RequestContext implements Context {
   readonly slot: number;
   readonly generation: number;
   readonly sequence: number;
+  #identity: SpanIdentity | undefined;
   #span: (OwnSpan & Span) | undefined;
   #baggage: Baggage | null | undefined;
   #rpc: RPCMetadata | undefined;
@@ -51,6 +54,7 @@ export class RequestContext implements Context {
     this.slot = slot;
     this.generation = generation;
     this.sequence = sequence;
+    this.#identity = undefined;
     this.#span = undefined;
     this.#baggage = undefined;
     this.#rpc = undefined;
@@ -69,6 +73,12 @@ export class RequestContext implements Context {
 
   deleteValue(key: symbol): Context {
     return this.setValue(key, undefined);
+  }
+
+  /** The ids of the span: all that a child needs. */
+  get identity(): SpanIdentity {
+    this.#identity ??= this.spans.identityOf(this);
+    return this.#identity;
   }
 
   get span(): OwnSpan & Span {

@@ -68,27 +68,29 @@ export class RequestSpans implements RequestSpanFactory {
     return processor !== undefined || !(sampling instanceof HeadSampling);
   }
 
-  startSpan(context: RequestContext): OwnSpan & Span {
-    const parent = remoteParent(context.request.headers);
-    const traceId = parent === undefined ? this.#traceIdOf(context) : parent.trace;
+  identityOf(context: RequestContext): SpanIdentity {
     const { sampling } = this.#scope.settings;
-    if (!(sampling instanceof HeadSampling)) {
-      return this.#startSampled(context, traceId, parent, sampling);
-    }
-    const flags = sampling.flagsOf(traceId, parent);
-    const identity = this.#identityOf(context, traceId, flags, parent?.state);
-    if (flags === 0) return new UnrecordedSpan(identity);
+    // The sampler of a user decides when the span starts.
+    if (!(sampling instanceof HeadSampling)) return context.span.identity;
+    const parent = remoteParent(context.request.headers);
+    const traceId = this.#traceIdOf(context, parent);
+    return this.#identity(context, traceId, sampling.flagsOf(traceId, parent), parent?.state);
+  }
+
+  startSpan(context: RequestContext): OwnSpan & Span {
+    const { sampling } = this.#scope.settings;
+    if (!(sampling instanceof HeadSampling)) return this.#startSampled(context, sampling);
+    const { identity } = context;
+    if (identity.flags === 0) return new UnrecordedSpan(identity);
+    const parent = remoteParent(context.request.headers);
     return this.#record(context, identity, parent, this.#optionsOf(context));
   }
 
   /** Asks a sampler of the user's, and reports its decision to the thread. */
-  #startSampled(
-    context: RequestContext,
-    traceId: TraceId,
-    parent: SpanIdentity | undefined,
-    sampler: Sampler,
-  ): OwnSpan & Span {
-    const { method = 'GET' } = context.request;
+  #startSampled(context: RequestContext, sampler: Sampler): OwnSpan & Span {
+    const { headers, method = 'GET' } = context.request;
+    const parent = remoteParent(headers);
+    const traceId = this.#traceIdOf(context, parent);
     const options = this.#optionsOf(context);
     const { attributes = {} } = options;
     const result = sampler.shouldSample(
@@ -102,7 +104,7 @@ export class RequestSpans implements RequestSpanFactory {
     const isSampled = result.decision === SamplingDecision.RECORD_AND_SAMPLED;
     writeChange(context, CHANGE.SAMPLED, (writer) => writer.word(isSampled ? 1 : 0));
     const state = result.traceState ?? parent?.state;
-    const identity = this.#identityOf(context, traceId, isSampled ? 1 : 0, state);
+    const identity = this.#identity(context, traceId, isSampled ? 1 : 0, state);
     if (result.decision === SamplingDecision.NOT_RECORD) return new UnrecordedSpan(identity);
     const span = this.#record(context, identity, parent, options);
     if (result.attributes) span.setAttributes(result.attributes);
@@ -127,7 +129,11 @@ export class RequestSpans implements RequestSpanFactory {
     return attributes ? { kind: SpanKind.SERVER, attributes } : { kind: SpanKind.SERVER };
   }
 
-  #traceIdOf({ slot, generation, sequence }: RequestContext): TraceId {
+  #traceIdOf(
+    { slot, generation, sequence }: RequestContext,
+    parent: SpanIdentity | undefined,
+  ): TraceId {
+    if (parent !== undefined) return parent.trace;
     const ring = this.#ring;
     return new TraceId(
       requestWord(ring, 0, slot, generation, sequence),
@@ -137,7 +143,7 @@ export class RequestSpans implements RequestSpanFactory {
     );
   }
 
-  #identityOf(
+  #identity(
     { slot, generation, sequence }: RequestContext,
     traceId: TraceId,
     flags: number,

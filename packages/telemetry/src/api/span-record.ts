@@ -1,7 +1,7 @@
 import type { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { writeAttributes, type AttributeList } from '../native/values.ts';
-import { KIND } from '../native/wire.ts';
+import { KIND, SPAN } from '../native/wire.ts';
 import { otlpFlags } from './otlp-flags.ts';
 import { writeEvent, type SpanEvent } from './span-event.ts';
 import type { SpanIdentity } from './span-identity.ts';
@@ -60,14 +60,19 @@ export function writeSpan(
 /** The words of `SPAN` before its fields. */
 function writeHead(writer: RingWriter, span: SpanFacts): void {
   const { identity, parent } = span;
-  identity.trace.write(writer);
-  writer.word(identity.high);
-  writer.word(identity.low);
-  writer.word(parent === undefined ? 0 : parent.high);
-  writer.word(parent === undefined ? 0 : parent.low);
-  writer.word(span.kind + 1);
-  writer.word(span.statusCode);
-  writer.word(otlpFlags(identity.flags, parent !== undefined && parent.isRemote));
+  // The first word is there.
+  const at = writer.reserve(SPAN.STARTED_AT - 1) - 1;
+  if (at >= 0) {
+    const { ring } = writer;
+    identity.trace.put(ring, at + SPAN.TRACE_ID);
+    ring[at + SPAN.SPAN_ID] = identity.high;
+    ring[at + SPAN.SPAN_ID + 1] = identity.low;
+    ring[at + SPAN.PARENT_ID] = parent === undefined ? 0 : parent.high;
+    ring[at + SPAN.PARENT_ID + 1] = parent === undefined ? 0 : parent.low;
+    ring[at + SPAN.KIND] = span.kind + 1;
+    ring[at + SPAN.STATUS] = span.statusCode;
+    ring[at + SPAN.FLAGS] = otlpFlags(identity.flags, parent !== undefined && parent.isRemote);
+  }
   writeTime(writer, span.startedAt);
   writeTime(writer, span.endedAt);
 }

@@ -1,5 +1,4 @@
 import { hexOfWord, randomWord, wordOfHex } from '../native/ids.ts';
-import type { RingWriter } from '../native/ring-writer.ts';
 
 /** A trace id: four words, which the spans of a trace share. Its text is made when something reads it. */
 export class TraceId {
@@ -43,10 +42,10 @@ export class TraceId {
     return this.#hex;
   }
 
-  write(writer: RingWriter): void {
-    writer.word(this.first);
-    writer.word(this.second);
-    writer.word(this.third);
-    writer.word(this.fourth);
+  put(words: Uint32Array, at: number): void {
+    words[at] = this.first;
+    words[at + 1] = this.second;
+    words[at + 2] = this.third;
+    words[at + 3] = this.fourth;
   }
 }

@@ -16,6 +16,7 @@ import { SamplingDecision, type Sampler } from '@opentelemetry/sdk-trace';
 import { withSpan } from './derived-context.ts';
 import { OwnSpan } from './own-span.ts';
 import { RecordingSpan } from './recording-span.ts';
+import { RequestContext } from './request-context.ts';
 import { HeadSampling } from './sampling.ts';
 import { SpanIdentity } from './span-identity.ts';
 import { spanLinks, type SpanLink } from './span-link.ts';
@@ -68,11 +69,12 @@ export class Tracer implements TracerApi {
     context: Context,
     fn: F,
   ): ReturnType<F>;
-  startActiveSpan(name: string, ...rest: readonly unknown[]): unknown {
-    const callback = rest.at(-1) as ((span: Span) => unknown) | undefined;
+  startActiveSpan(name: string, second: unknown, third?: unknown, fourth?: unknown): unknown {
+    // The callback is the last argument.
+    const callback = (fourth ?? third ?? second) as ((span: Span) => unknown) | undefined;
     if (callback === undefined) return undefined;
-    const options = rest.length > 1 ? (rest[0] as SpanOptions | undefined) : undefined;
-    const given = rest.length > 2 ? (rest[1] as Context | undefined) : undefined;
+    const options = callback === second ? undefined : (second as SpanOptions | undefined);
+    const given = fourth === undefined ? undefined : (third as Context | undefined);
     const context = given ?? contextApi.active();
     const span = this.startSpan(name, options, context);
     return contextApi.with(withSpan(context, span), callback, undefined, span);
@@ -119,6 +121,7 @@ export class Tracer implements TracerApi {
 
 /** Returns the span of a context; undefined if it has none that is valid. */
 function parentOf(context: Context): SpanIdentity | undefined {
+  if (context instanceof RequestContext) return context.identity;
   const span = trace.getSpan(context);
   if (span instanceof OwnSpan) return span.identity;
   if (span === undefined) return undefined;

@@ -12,16 +12,13 @@ const origin = measureOrigin();
 const originSeconds = Number(origin / BigInt(NANOS_PER_SECOND));
 const originNanos = Number(origin % BigInt(NANOS_PER_SECOND));
 
-/** Returns the second of CLOCK_MONOTONIC in which a time of `performance.now()` is. */
-export function monotonicSeconds(ms: number): number {
+/** Writes a time of `performance.now()` as seconds and nanoseconds of CLOCK_MONOTONIC. */
+export function putMonotonic(words: Uint32Array, at: number, ms: number): void {
   const seconds = Math.floor(ms / 1_000);
-  return originSeconds + seconds + (nanosAfter(seconds, ms) >= NANOS_PER_SECOND ? 1 : 0);
-}
-
-/** Returns the nanoseconds after {@link monotonicSeconds}. */
-export function monotonicNanos(ms: number): number {
-  const nanos = nanosAfter(Math.floor(ms / 1_000), ms);
-  return nanos >= NANOS_PER_SECOND ? nanos - NANOS_PER_SECOND : nanos;
+  const nanos = Math.round((ms - seconds * 1_000) * NANOS_PER_MS) + originNanos;
+  const isNext = nanos >= NANOS_PER_SECOND;
+  words[at] = originSeconds + seconds + (isNext ? 1 : 0);
+  words[at + 1] = isNext ? nanos - NANOS_PER_SECOND : nanos;
 }
 
 /** Milliseconds since 1970, as `Date.now()`. */
@@ -35,10 +32,6 @@ export function epochMs(ms: number): number {
   // The system's time is in whole milliseconds.
   offset = Math.min(Math.max(offset, least), least + 1);
   return offset + ms;
-}
-
-function nanosAfter(seconds: number, ms: number): number {
-  return Math.round((ms - seconds * 1_000) * NANOS_PER_MS) + originNanos;
 }
 
 /** Of several measurements the shortest is kept: one that no pause of the thread lengthened. */

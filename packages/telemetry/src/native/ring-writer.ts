@@ -1,9 +1,11 @@
 import { TextTable } from './text-table.ts';
-import { monotonicNanos, monotonicSeconds } from './clock.ts';
+import { putMonotonic } from './clock.ts';
 import { FIRST, KIND, RING, TIME } from './wire.ts';
 
-/** Texts of up to so many characters are written by a loop, which is faster than a call of native code for short ones. */
-const MAX_LOOPED = 48;
+/** Texts of up to so many characters are written by a loop: longer ones take it more time than a call of native code. */
+const MAX_LOOPED = 16;
+/** Max bytes of a UTF-16 code unit in UTF-8. */
+const MAX_BYTES = 3;
 
 /**
  * The one writer of a ring. A record is composed where it will be:
@@ -76,10 +78,21 @@ export class RingWriter {
     this.#at++;
   }
 
+  /**
+   * Makes room for words that the caller writes to `ring` itself.
+   *
+   * @returns the index of the first one; 0 if they do not fit
+   */
+  reserve(count: number): number {
+    const at = this.#at;
+    this.#at += count;
+    return this.#at <= this.#limit ? at : 0;
+  }
+
   /** A time of `performance.now()`. */
   time(ms: number): void {
-    this.word(monotonicSeconds(ms));
-    this.word(monotonicNanos(ms));
+    const at = this.reserve(2);
+    if (at !== 0) putMonotonic(this.ring, at, ms);
   }
 
   /** A time since 1970. */
@@ -148,13 +161,14 @@ export class RingWriter {
   }
 
   #utf8(text: string, shift: number): void {
-    const length = Buffer.byteLength(text);
-    const end = this.#at + 1 + wordsOf(length);
-    if (end <= this.#limit) {
-      this.ring[this.#at] = length << shift;
-      this.#bytes.write(text, (this.#at + 1) * 4, length, 'utf8');
-    }
-    this.#at = end;
+    const at = (this.#at + 1) * 4;
+    const room = this.#limit * 4 - at;
+    // One call where the text fits whatever its characters are.
+    const isSure = text.length * MAX_BYTES <= room;
+    const length = isSure ? this.#bytes.write(text, at, room, 'utf8') : Buffer.byteLength(text);
+    if (!isSure && length <= room) this.#bytes.write(text, at, room, 'utf8');
+    if (length <= room) this.ring[this.#at] = length << shift;
+    this.#at += 1 + wordsOf(length);
   }
 
   /** TEXT and ROUTE are alike: a number, and a text. */

@@ -19,7 +19,11 @@ export function writeAttributes(writer: RingWriter, attributes: AttributeList): 
 }
 
 /** Writes a value. One that OTLP cannot carry is written as nothing. */
-export function writeValue(writer: RingWriter, value: unknown): void {
+export function writeValue(
+  writer: RingWriter,
+  value: unknown,
+  depth: number = VALUE.MAX_DEPTH,
+): void {
   switch (typeof value) {
     case 'string':
       writer.word(VALUE.TEXT);
@@ -32,8 +36,8 @@ export function writeValue(writer: RingWriter, value: unknown): void {
       writer.word(value ? VALUE.TRUE : VALUE.FALSE);
       return;
     case 'object':
-      if (value !== null) {
-        writeObject(writer, value);
+      if (value !== null && (depth > 0 || value instanceof Uint8Array)) {
+        writeObject(writer, value, depth - 1);
         return;
       }
       break;
@@ -55,7 +59,7 @@ function writeNumber(writer: RingWriter, value: number): void {
   writer.word(doubleWords[1] as number);
 }
 
-function writeObject(writer: RingWriter, value: object): void {
+function writeObject(writer: RingWriter, value: object, depth: number): void {
   if (value instanceof Uint8Array) {
     writer.word(VALUE.BYTES);
     writer.bytes(value);
@@ -63,14 +67,16 @@ function writeObject(writer: RingWriter, value: object): void {
     writer.word(VALUE.ARRAY);
     writer.word(value.length);
     // By index, for an array may have holes.
-    for (let index = 0; index < value.length; index++) writeValue(writer, value[index]);
+    for (let index = 0; index < value.length; index++) {
+      writeValue(writer, value[index], depth);
+    }
   } else {
     const entries = Object.entries(value);
     writer.word(VALUE.MAP);
     writer.word(entries.length);
     for (const [key, entry] of entries) {
       writer.shared(key);
-      writeValue(writer, entry);
+      writeValue(writer, entry, depth);
     }
   }
 }

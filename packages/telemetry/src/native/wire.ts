@@ -242,6 +242,8 @@ export const VALUE = {
   BYTES: 7,
   /** A map: the number of its entries, and for each the text of its key, and a value. */
   MAP: 8,
+  /** Max depth of a value: those in an array or a map are one deeper, and what is deeper still is written as nothing. */
+  MAX_DEPTH: 32,
 } as const;
 
 /** Words of CHANGE, followed by the fields that its operation names. */

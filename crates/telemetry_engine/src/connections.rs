@@ -12,8 +12,9 @@ use crate::texts::Numbered;
 
 /// Max number of connections of a ring, and of requests under way.
 const MAX: usize = 1 << 18;
-/// Max number of request lines whose memory is kept.
+/// Max number of request lines whose memory is kept, and their size.
 const MAX_SPARE: usize = 1_024;
+const MAX_SPARE_BYTES: usize = 4_096;
 
 /// A connection, or the slot of one.
 struct Connection {
@@ -153,7 +154,7 @@ impl Connections {
             let exchange = connection.exchanges.remove(index);
             let route = routes.get(exchange.route());
             finish(&exchange, at, connection.peer.as_ref(), route, shared);
-            if self.spare.len() < MAX_SPARE {
+            if self.spare.len() < MAX_SPARE && exchange.line.capacity() <= MAX_SPARE_BYTES {
                 self.spare.push(exchange.line);
             }
             count += 1;

@@ -57,7 +57,9 @@ impl<'a> Fields<'a> {
         if word & 1 != 0 {
             return self.texts.get(word >> 1).map(|text| Cow::Borrowed(&**text));
         }
-        self.bytes(word as usize >> 1).map(String::from_utf8_lossy)
+        let bytes = self.bytes(word as usize >> 1)?;
+        let text = std::str::from_utf8(bytes).map(Cow::Borrowed);
+        Some(text.unwrap_or_else(|_| String::from_utf8_lossy(bytes)))
     }
 
     /// Writes attributes as fields of a message.

@@ -47,13 +47,21 @@ impl Hasher for Numbers {
 
 /// Returns a hash of bytes that continues another.
 pub(crate) fn hash_bytes(seed: u64, bytes: &[u8]) -> u64 {
-    let mut hasher = Numbers(seed ^ bytes.len() as u64);
-    let (chunks, rest) = bytes.as_chunks::<8>();
+    // Two at a time: neither waits for the other's multiplication.
+    let mut hashers = [Numbers(seed ^ bytes.len() as u64), Numbers(!seed)];
+    let mut add = |chunk: &[u8; 16]| {
+        let number = u128::from_le_bytes(*chunk);
+        hashers[0].add(number as u64);
+        hashers[1].add((number >> 64) as u64);
+    };
+    let (chunks, rest) = bytes.as_chunks::<16>();
     for chunk in chunks {
-        hasher.add(u64::from_le_bytes(*chunk));
+        add(chunk);
     }
-    let mut last = [0; 8];
+    let mut last = [0; 16];
     last[..rest.len()].copy_from_slice(rest);
-    hasher.add(u64::from_le_bytes(last));
-    hasher.finish()
+    add(&last);
+    let [mut one, other] = hashers;
+    one.add(other.finish());
+    one.finish()
 }

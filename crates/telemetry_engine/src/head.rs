@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 
-use crate::attributes::{integer, number, text};
+use crate::attributes::{number, text};
 use crate::forwarded::{self, Forwarded};
 use crate::host::{host_and_port, hostname};
 use crate::latin1::{trimmed, truncated, utf8};
-use crate::trace_parent::{self, TraceParent};
 use crate::trace_state;
 
 /// The field of a span that holds its attributes.
@@ -29,6 +28,46 @@ impl Connected {
     }
 }
 
+/// The names of header lines that matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Name {
+    Host,
+    UserAgent,
+    Forwarded,
+    ForwardedFor,
+    ForwardedHost,
+    ForwardedProto,
+    TraceParent,
+    TraceState,
+}
+
+impl Name {
+    /// Returns the name and the value of a line, if they matter.
+    #[inline]
+    pub fn of(line: &[u8]) -> Option<(Self, &[u8])> {
+        // Most lines have another first letter.
+        let candidates: &[(&[u8], Self)] = match line.first()? | 0x20 {
+            b'h' => &[(b"host", Self::Host)],
+            b'u' => &[(b"user-agent", Self::UserAgent)],
+            b'f' => &[(b"forwarded", Self::Forwarded)],
+            b't' => &[
+                (b"traceparent", Self::TraceParent),
+                (b"tracestate", Self::TraceState),
+            ],
+            b'x' => &[
+                (b"x-forwarded-for", Self::ForwardedFor),
+                (b"x-forwarded-host", Self::ForwardedHost),
+                (b"x-forwarded-proto", Self::ForwardedProto),
+            ],
+            _ => return None,
+        };
+        let (name, found) = candidates.iter().find(|(name, _)| {
+            line.get(name.len()) == Some(&b':') && line[..name.len()].eq_ignore_ascii_case(name)
+        })?;
+        Some((*found, trimmed(&line[name.len() + 1..])))
+    }
+}
+
 /// Header lines that were read.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
@@ -38,9 +77,6 @@ pub(crate) struct Head {
     pub has_client_address: bool,
     /// True if the target can be read as a URL of this host.
     pub is_host_valid: bool,
-    /// True if a line is named `traceparent`.
-    pub has_trace_parent: bool,
-    pub trace_parent: Option<TraceParent>,
     pub trace_state: Option<Box<str>>,
 }
 
@@ -53,20 +89,17 @@ struct Values<'a> {
     forwarded_for: Option<Cow<'a, [u8]>>,
     forwarded_host: Option<Cow<'a, [u8]>>,
     forwarded_proto: Option<Cow<'a, [u8]>>,
-    trace_parent: Option<Cow<'a, [u8]>>,
     trace_state: Option<Cow<'a, [u8]>>,
 }
 
 impl Head {
-    /// Reads header lines, each with its line end. Texts are cut at `limit`.
+    /// Reads header lines; that of `traceparent` is not its part. Texts are cut at `limit`.
     pub fn read<'a>(lines: impl Iterator<Item = &'a [u8]>, how: Connected, limit: u32) -> Self {
         let mut values = Values::default();
         for line in lines {
             values.add(line);
         }
         let mut head = Self {
-            has_trace_parent: values.trace_parent.is_some(),
-            trace_parent: values.trace_parent.as_deref().and_then(trace_parent::parse),
             trace_state: values
                 .trace_state
                 .as_deref()
@@ -104,28 +137,25 @@ impl Head {
 
 impl<'a> Values<'a> {
     fn add(&mut self, line: &'a [u8]) {
-        let Some(colon) = memchr::memchr(b':', line) else {
+        let Some((name, value)) = Name::of(line) else {
             return;
         };
-        let name = &line[..colon];
-        let place = match colon {
-            4 if name.eq_ignore_ascii_case(b"host") => {
-                self.host.get_or_insert(trimmed(&line[colon + 1..]));
+        let place = match name {
+            Name::Host => {
+                self.host.get_or_insert(value);
                 return;
             }
-            10 if name.eq_ignore_ascii_case(b"user-agent") => {
-                self.user_agent.get_or_insert(trimmed(&line[colon + 1..]));
+            Name::UserAgent => {
+                self.user_agent.get_or_insert(value);
                 return;
             }
-            9 if name.eq_ignore_ascii_case(b"forwarded") => &mut self.forwarded,
-            10 if name.eq_ignore_ascii_case(b"tracestate") => &mut self.trace_state,
-            11 if name.eq_ignore_ascii_case(b"traceparent") => &mut self.trace_parent,
-            15 if name.eq_ignore_ascii_case(b"x-forwarded-for") => &mut self.forwarded_for,
-            16 if name.eq_ignore_ascii_case(b"x-forwarded-host") => &mut self.forwarded_host,
-            17 if name.eq_ignore_ascii_case(b"x-forwarded-proto") => &mut self.forwarded_proto,
-            _ => return,
+            Name::TraceParent => return,
+            Name::Forwarded => &mut self.forwarded,
+            Name::ForwardedFor => &mut self.forwarded_for,
+            Name::ForwardedHost => &mut self.forwarded_host,
+            Name::ForwardedProto => &mut self.forwarded_proto,
+            Name::TraceState => &mut self.trace_state,
         };
-        let value = trimmed(&line[colon + 1..]);
         *place = Some(match place.take() {
             None => Cow::Borrowed(value),
             Some(before) => Cow::Owned([&before, b", ".as_slice(), value].concat()),
@@ -161,12 +191,17 @@ impl<'a> Values<'a> {
     }
 }
 
-/// `Number(port)`: anything but digits is not a number.
+/// Writes `Number(port)`.
 fn put_port(out: &mut Vec<u8>, port: &[u8]) {
-    let digits = std::str::from_utf8(port).unwrap_or("-").trim();
-    match digits.parse::<u64>() {
-        Ok(port) => integer(out, ATTRIBUTES, "server.port", port),
-        Err(_) if digits.is_empty() => integer(out, ATTRIBUTES, "server.port", 0),
-        Err(_) => number(out, ATTRIBUTES, "server.port", f64::NAN),
-    }
+    let text = utf8(port);
+    let text = text.trim();
+    let hex = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let is_decimal = |byte: u8| byte.is_ascii_digit() || b"+-.eE".contains(&byte);
+    let value = match (text, hex) {
+        ("", _) => 0.0,
+        (_, Some(digits)) => u64::from_str_radix(digits, 16).map_or(f64::NAN, |port| port as f64),
+        _ if text.bytes().all(is_decimal) => text.parse().unwrap_or(f64::NAN),
+        _ => f64::NAN,
+    };
+    number(out, ATTRIBUTES, "server.port", value);
 }

@@ -1,33 +1,28 @@
-//! Clients send the same header lines again and again: what was read of them is kept, by their bytes.
+//! Clients send the same header lines again and again: what was read of them is kept, by the lines that matter.
 
 use std::sync::Arc;
 
-use memchr::memmem::Finder;
-
 use crate::hash::hash_bytes;
-use crate::head::{Connected, Head};
-use crate::latin1::trimmed;
+use crate::head::{Connected, Head, Name};
 use crate::trace_parent::{self, TraceParent};
 
 /// Number of places; the bytes choose one, and the last comer has it.
 const PLACES: usize = 512;
-/// Longer blocks are read each time.
+/// Longer lines are read each time.
 const MAX_BYTES: usize = 4096;
 
 struct Kept {
     hash: u64,
     how: Connected,
-    /// Length of the bytes before the value of `traceparent`.
-    before: usize,
-    /// The block without that value.
-    block: Box<[u8]>,
+    lines: Box<[u8]>,
     head: Arc<Head>,
 }
 
 /// Heads that were read.
 pub(crate) struct HeadCache {
     kept: Vec<Option<Kept>>,
-    trace_parent: Finder<'static>,
+    /// The lines of a request that matter.
+    lines: Vec<u8>,
     limit: u32,
 }
 
@@ -35,77 +30,57 @@ impl HeadCache {
     pub fn new(limit: u32) -> Self {
         Self {
             kept: std::iter::repeat_with(|| None).take(PLACES).collect(),
-            trace_parent: Finder::new(b"\r\ntraceparent:"),
+            lines: Vec::new(),
             limit,
         }
     }
 
-    /// Reads the header lines of a request.
+    /// Reads the header lines of a request, each with its line end.
     pub fn read(&mut self, block: &[u8], how: Connected) -> (Arc<Head>, Option<TraceParent>) {
-        // Each request has a `traceparent` of its own, so that line is not part of the key.
-        let (before, value, after) = self.split(block);
-        let head = self.head(before, after, how);
-        let parent = match value {
-            None => head.trace_parent,
-            // Node joins two lines, and no parser reads the result.
-            Some(_) if head.has_trace_parent => None,
-            Some(value) => trace_parent::parse(trimmed(value)),
-        };
-        (head, parent)
-    }
-
-    fn split<'a>(&self, block: &'a [u8]) -> (&'a [u8], Option<&'a [u8]>, &'a [u8]) {
-        let name = b"traceparent:";
-        let start = if block.starts_with(name) {
-            name.len()
-        } else {
-            match self.trace_parent.find(block) {
-                Some(at) => at + 2 + name.len(),
-                None => return (block, None, &[]),
+        self.lines.clear();
+        let mut parents = 0;
+        let mut parent = None;
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', block) {
+            let line = &block[start..=end];
+            start = end + 1;
+            match Name::of(&line[..line.len() - 1]) {
+                // Each request has one of its own.
+                Some((Name::TraceParent, value)) => {
+                    parents += 1;
+                    parent = trace_parent::parse(value);
+                }
+                Some(_) => self.lines.extend_from_slice(line),
+                None => {}
             }
-        };
-        let rest = &block[start..];
-        let end = memchr::memchr(b'\r', rest).unwrap_or(rest.len());
-        (&block[..start], Some(&rest[..end]), &rest[end..])
+        }
+        // Node joins two lines, and no parser reads the result.
+        (self.head(how), parent.filter(|_| parents == 1))
     }
 
-    fn head(&mut self, before: &[u8], after: &[u8], how: Connected) -> Arc<Head> {
-        let hash = hash_bytes(hash_bytes(0, before), after);
+    fn head(&mut self, how: Connected) -> Arc<Head> {
+        let lines = &self.lines[..];
+        let hash = hash_bytes(0, lines);
         let place = &mut self.kept[hash as usize % PLACES];
         if let Some(kept) = place
             && kept.hash == hash
             && kept.how == how
-            && kept.before == before.len()
-            && kept.block.len() == before.len() + after.len()
-            && kept.block[..before.len()] == *before
-            && kept.block[before.len()..] == *after
+            && *kept.lines == *lines
         {
             return Arc::clone(&kept.head);
         }
-        let head = Arc::new(read(before, after, how, self.limit));
-        if before.len() + after.len() <= MAX_BYTES {
+        let each = lines.split(|byte| *byte == b'\n');
+        let head = Arc::new(Head::read(each, how, self.limit));
+        if lines.len() <= MAX_BYTES {
             *place = Some(Kept {
                 hash,
                 how,
-                before: before.len(),
-                block: [before, after].concat().into_boxed_slice(),
+                lines: lines.into(),
                 head: Arc::clone(&head),
             });
         }
         head
     }
-}
-
-fn read(before: &[u8], after: &[u8], how: Connected, limit: u32) -> Head {
-    // Without its value, the line of `traceparent` is the last of `before`.
-    let is_cut = before.last().is_some_and(|last| *last != b'\n');
-    let start = if is_cut {
-        memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)
-    } else {
-        before.len()
-    };
-    let lines = |bytes| <[u8]>::split(bytes, |byte: &u8| *byte == b'\n');
-    Head::read(lines(&before[..start]).chain(lines(after)), how, limit)
 }
 
 #[cfg(test)]
@@ -201,6 +176,8 @@ mod tests {
     fn ports_are_numbers_of_javascript() {
         assert_eq!(read("host: a:\r\n", PLAIN).0[3], "server.port=0");
         assert_eq!(read("host: a:b\r\n", PLAIN).0[3], "server.port=NaN");
+        assert_eq!(read("host: a:1.5\r\n", PLAIN).0[3], "server.port=1.5");
+        assert_eq!(read("host: a:0x50\r\n", PLAIN).0[3], "server.port=80");
     }
 
     #[test]
@@ -226,15 +203,15 @@ mod tests {
     }
 
     #[test]
-    fn requests_that_differ_in_their_parent_share_a_head() {
+    fn requests_that_differ_elsewhere_share_a_head() {
         let mut cache = HeadCache::new(u32::MAX);
         let other = PARENT.replace("b7ad", "ffff");
-        let mut read = |parent: &str| {
-            let block = format!("host: x\r\ntraceparent: {parent}\r\naccept: y\r\n");
+        let mut read = |parent: &str, id: &str| {
+            let block = format!("host: x\r\ntraceparent: {parent}\r\nx-id: {id}\r\n");
             cache.read(block.as_bytes(), PLAIN)
         };
-        let (first, one) = read(PARENT);
-        let (second, two) = read(&other);
+        let (first, one) = read(PARENT, "1");
+        let (second, two) = read(&other, "2");
         assert!(Arc::ptr_eq(&first, &second));
         assert_eq!(two.map(|two| two.span_id[0]), Some(0xff));
         assert_ne!(one, two);

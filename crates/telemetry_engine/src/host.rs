@@ -1,5 +1,6 @@
 //! Hosts: of the server, from the headers that name it, and of addresses, as a WHATWG URL has them.
 
+use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Splits a `Host` header as `@opentelemetry/instrumentation-http` does.
@@ -43,6 +44,7 @@ pub(crate) fn hostname(input: &str) -> Option<String> {
         return address.parse::<Ipv6Addr>().ok().map(ipv6);
     }
     let (host, port) = host.split_once(':').unwrap_or((host, ""));
+    let host = &*percent_decoded(host)?;
     if host.is_empty() || !is_port(port) || host.contains(is_forbidden) {
         return None;
     }
@@ -53,6 +55,21 @@ pub(crate) fn hostname(input: &str) -> Option<String> {
         return ipv4(host).map(|address| address.to_string());
     }
     Some(host.to_ascii_lowercase())
+}
+
+/// Returns `None` unless the result is UTF-8.
+fn percent_decoded(host: &str) -> Option<Cow<'_, str>> {
+    if !host.contains('%') {
+        return Some(Cow::Borrowed(host));
+    }
+    let mut parts = host.split('%');
+    let mut bytes = parts.next().unwrap_or_default().as_bytes().to_vec();
+    for part in parts {
+        let (digits, rest) = part.split_at_checked(2)?;
+        bytes.push(all(digits, 16)? as u8);
+        bytes.extend_from_slice(rest.as_bytes());
+    }
+    String::from_utf8(bytes).ok().map(Cow::Owned)
 }
 
 /// The form of the URL standard, which shows no IPv4 address inside.
@@ -169,6 +186,9 @@ mod tests {
         check("user:pass@Host", Some("host"));
         check("1", Some("0.0.0.1"));
         check("0x7f.1", Some("127.0.0.1"));
+        check("%41.%62", Some("a.b"));
+        check("a%2", None);
+        check("a%2f", None);
         check("2001:db8::1", None);
         check("[::1", None);
         check("[::1]x", None);

@@ -4,10 +4,9 @@ use std::borrow::Cow;
 
 /// Returns the characters in UTF-8.
 pub(crate) fn utf8(bytes: &[u8]) -> Cow<'_, str> {
-    if bytes.is_ascii() {
-        String::from_utf8_lossy(bytes)
-    } else {
-        bytes.iter().map(|byte| char::from(*byte)).collect()
+    match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.is_ascii() => Cow::Borrowed(text),
+        _ => bytes.iter().map(|byte| char::from(*byte)).collect(),
     }
 }
 

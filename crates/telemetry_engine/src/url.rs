@@ -21,10 +21,9 @@ pub(crate) fn parse<'a>(target: &'a [u8], redacted: &[String]) -> Option<Target<
     let target = &target[..end];
     let start = memchr::memchr(b'?', target).unwrap_or(target.len());
     let (path, query) = target.split_at(start);
-    let path = if is_plain(path) {
-        String::from_utf8_lossy(path)
-    } else {
-        Cow::Owned(normalized(&utf8(path))?)
+    let path = match utf8(path) {
+        plain if is_plain(path) => plain,
+        other => Cow::Owned(normalized(&other)?),
     };
     let query = query.get(1..).filter(|query| !query.is_empty());
     Some(Target {
@@ -114,6 +113,8 @@ fn after_authority(rest: &str) -> Option<&str> {
 fn normalized_query(query: &[u8], redacted: &[String]) -> String {
     let mut out = String::with_capacity(query.len() + 8);
     let mut hidden: Vec<bool> = vec![false; redacted.len()];
+    // `URLSearchParams` takes it for the one that begins a query.
+    let query = query.strip_prefix(b"?").unwrap_or(query);
     for part in query.split(|byte| *byte == b'&') {
         if part.is_empty() {
             continue;
@@ -146,7 +147,7 @@ fn is_unchanged(byte: u8) -> bool {
 
 fn decoded(part: &[u8]) -> Cow<'_, str> {
     if part.iter().all(|byte| is_unchanged(*byte)) {
-        return String::from_utf8_lossy(part);
+        return utf8(part);
     }
     let mut bytes = Vec::with_capacity(part.len());
     let mut at = 0;
@@ -243,6 +244,7 @@ mod tests {
         check("/?a", "/", Some("a="));
         check("/?", "/", None);
         check("/?&", "/", Some(""));
+        check("/???a=1", "/", Some("%3Fa=1"));
         check("/?a=1&&b=2", "/", Some("a=1&b=2"));
         check("/?a=b%20c+d", "/", Some("a=b+c+d"));
         check("/?a=~'()/:", "/", Some("a=%7E%27%28%29%2F%3A"));

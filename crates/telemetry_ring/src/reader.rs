@@ -138,12 +138,13 @@ impl Reader {
     }
 
     /// Asks the writer to wake the reader when a quarter of the ring is filled. Returns the word to sleep on, or `None` if a
-    /// quarter is filled already.
+    /// quarter is filled already, and can be read.
     #[must_use]
     pub fn fall_asleep(&self) -> Option<SleepWord> {
         let word = self.words.atomic(ring::SLEEPS);
         word.store(1, Ordering::SeqCst);
-        (self.filled() < self.capacity() / 4).then(|| SleepWord::of(word))
+        let is_due = self.filled() >= self.capacity() / 4 && !self.is_broken;
+        (!is_due).then(|| SleepWord::of(word))
     }
 
     /// Tells the writer that the reader reads.

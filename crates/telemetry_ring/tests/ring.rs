@@ -142,6 +142,8 @@ fn a_record_that_no_writer_writes_stops_the_reader() {
         assert!(reader.is_broken());
         writer.put(kind::CLOSE, &[3], &[]);
         assert_eq!(read(&mut reader), []);
+        assert!(writer.put(kind::SPAN, &[0; SMALLEST / 4 - 1], &[]));
+        assert!(reader.fall_asleep().is_some());
     }
 }
 

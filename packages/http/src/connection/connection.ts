@@ -218,7 +218,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
     const next = this.#later.shift() ?? null;
     this.first = next;
-    if (next !== null) runInContext(next.req, () => this.#startTurn(next));
+    if (next !== null) runInContext(next.req, HttpConnection.#startTurnOf, this, next);
+  }
+
+  static #startTurnOf(connection: HttpConnection, response: EngineResponse): void {
+    connection.#startTurn(response);
   }
 
   #startTurn(response: EngineResponse): void {

@@ -17,7 +17,11 @@ const addons = [
     needs: ['spawn_engine', 'node_loop', 'kernel'],
     into: 'packages/child-process/child-process',
   },
-  { crate: 'http_node', needs: ['http_engine', 'node_loop', 'kernel'], into: 'packages/http/http' },
+  {
+    crate: 'http_node',
+    needs: ['http_engine', 'telemetry_ring', 'node_loop', 'kernel'],
+    into: 'packages/http/http',
+  },
   {
     crate: 'telemetry_node',
     needs: ['telemetry_engine', 'telemetry_ring', 'node_loop'],

@@ -18,8 +18,11 @@ interface Tracer {
   /** The start of the path on which the receiver gets its spans. */
   readonly path?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
 }
 
+/** Ours: the variables are set by tracers.cjs. */
+const flags = ['--import', '@redline/telemetry/register'];
 const tracers: Record<string, Tracer> = {
   none: { note: 'no tracer' },
   prometheus: { note: 'prom-client, one histogram' },
@@ -32,17 +35,30 @@ const tracers: Record<string, Tracer> = {
   },
   datadog: { note: 'dd-trace', path: '/v0.' },
   sentry: { note: 'Sentry, one request in ten', path: '/api/' },
+  'redline-metrics': {
+    note: '@redline/telemetry, metrics alone',
+    path: '/v1/metrics',
+    env: { TRACER: 'redline', OTEL_TRACES_EXPORTER: 'none', OTEL_METRIC_EXPORT_INTERVAL: '5000' },
+    flags,
+  },
+  redline: { note: '@redline/telemetry, all spans and metrics', path: '/v1/traces', flags },
+  'redline-children': {
+    note: 'the same, with five spans in the handler',
+    path: '/v1/traces',
+    env: { TRACER: 'redline', CHILD_SPANS: '5' },
+    flags,
+  },
 };
 /** The engines by the flags that start them. */
 const engines = { node: [], redline: ['--import', '@redline/http/register'] };
 
 const rows = Object.entries(frameworks).flatMap(([framework, title]) =>
-  Object.entries(tracers).flatMap(([tracer, { note, env }]) =>
-    Object.entries(engines).map(([name, flags]) => ({
+  Object.entries(tracers).flatMap(([tracer, { note, env, flags: own = [] }]) =>
+    Object.entries(engines).map(([name, ofEngine]) => ({
       name: `${framework}-${name}/${tracer}`,
       note: `${title} on ${name === 'node' ? 'node:http' : 'the engine'}, ${note}`,
       group: framework,
-      command: ['node', '--require', './tracers.cjs', ...flags, 'server.cjs', framework],
+      command: ['node', '--require', './tracers.cjs', ...ofEngine, ...own, 'server.cjs', framework],
       cwd,
       env: { TRACER: tracer, ...env },
       ...(framework === 'express' ? {} : { quick: false as const }),

@@ -35,7 +35,7 @@ exports.loadAddon = () => {
     throw new Error(`the addon does not load: ${reason}`, { cause: error });
   }
   // An addon of another build would lack functions, or take numbers for others; one without a hash is older than this check.
-  if (addon.interfaceHash?.() === '3945c9b0c1cd0cf7') return addon;
+  if (addon.interfaceHash?.() === '37c529ca1f29afb7') return addon;
   // That of a clone has the platform in its name.
   const remedy = file.endsWith('/http.node')
     ? 'delete node_modules and install again'

@@ -62,12 +62,17 @@ declare class Port {
   adopt(server: number, fd: number): boolean;
   /** Sends the contents of the shared output memory. */
   flush(): void;
+  /**
+   * Writes the facts of exchanges to a telemetry ring from now on; without one no more. A ring of another layout, which another
+   * release has made, is not written.
+   */
+  observe(ring: Uint32Array | null): void;
   /** Starts or wakes the sender thread after a write outside a batch. */
   watch(): void;
   /** Raises `error` as an uncaught exception, at once. */
   report(error: unknown): void;
   /** Writes at once. Returns the number of bytes the kernel has not taken, -1 if the connection is closed. */
-  write(slot: number, generation: number, sequence: number, flags: number, data: Uint8Array): number;
+  write(slot: number, generation: number, sequence: number, flags: number, facts: number, data: Uint8Array): number;
   /** Sends a range of a file. Returns the number of bytes sent if it finishes at once, nothing while it is under way. */
   sendFile(slot: number, generation: number, sequence: number, range: FileRange): number | null;
   /** Ends the file range under way, if any. Returns the number of bytes sent of the last one. */
@@ -187,6 +192,8 @@ export interface Fill {
   isOffer: boolean;
   /** Number of the log line written for it; 0 for none. */
   line: number;
+  /** Number of the route of its requests, for an observer; 0 for none. */
+  route: number;
 }
 
 /** The parts of the log lines of a server's own responses. */

@@ -7,6 +7,8 @@ const starts = {
   // The app uses it.
   prometheus() {},
   'otel-http': () => openTelemetry([]),
+  // `--import @redline/telemetry/register` follows.
+  redline: () => sendByOtlp(),
   otel() {
     const { ExpressInstrumentation } = require('@opentelemetry/instrumentation-express');
     const { FastifyOtelInstrumentation } = require('@fastify/otel');
@@ -25,13 +27,18 @@ const starts = {
   },
 };
 
-/** Spans in batches and metrics by OTLP (http/protobuf), all with the defaults of the SDK. */
-function openTelemetry(ofFramework) {
+/** Spans in batches and metrics by OTLP (http/protobuf). */
+function sendByOtlp() {
   env.OTEL_SERVICE_NAME = 'shop';
   env.OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${port}`;
-  env.OTEL_TRACES_EXPORTER = 'otlp';
+  env.OTEL_TRACES_EXPORTER ??= 'otlp';
   env.OTEL_METRICS_EXPORTER = 'otlp';
   env.OTEL_LOGS_EXPORTER = 'none';
+}
+
+/** All with the defaults of the SDK. */
+function openTelemetry(ofFramework) {
+  sendByOtlp();
   const { NodeSDK } = require('@opentelemetry/sdk-node');
   const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
   new NodeSDK({ instrumentations: [new HttpInstrumentation(), ...ofFramework] }).start();

@@ -5,6 +5,7 @@ use std::os::fd::OwnedFd;
 use crate::batch::ConnectionId;
 use crate::body::{Body, Framing};
 use crate::diagnose::Progress;
+use crate::exchanges::Observed;
 use crate::problem::ProblemKind;
 use crate::proxy_header::{Endpoints, ProxyHeader};
 use crate::response_queue::ResponseQueue;
@@ -148,6 +149,7 @@ pub(crate) struct Connection {
     pub socket_timeout: u32,
     /// The time of its earliest timer entry, 0 without one.
     pub armed: u64,
+    pub observed: Observed,
 }
 
 /// The deadline that comes first.
@@ -191,6 +193,7 @@ impl Connection {
             bytes_written: 0,
             socket_timeout: settings.socket_timeout,
             armed: 0,
+            observed: Observed::default(),
         }
     }
 

@@ -206,6 +206,7 @@ impl Engine {
         }
         let mut connection = entry.connection.take()?;
         connection.owner = OwnerState::Unreported;
+        self.observe_takeover(&mut connection);
         self.release(&mut connection, 0);
         let Connection { fd, unread, .. } = *connection;
         Some(Detached { fd, unread })
@@ -225,7 +226,7 @@ impl Engine {
         if let Some(Some(entry)) = self.servers.get(server as usize) {
             let settings = entry.settings;
             // The engine's clock may date from its last turn, long ago: the connection's first deadline would have passed.
-            self.now_ms = sys::now_ms();
+            self.read_clock();
             if self.slots_are_full() {
                 self.drop_connection(server, &fd);
             } else {

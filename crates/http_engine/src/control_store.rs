@@ -34,7 +34,12 @@ impl Engine {
     }
 
     /// Keeps a response, or returns the reason against it: one of [`outcome`].
-    pub fn keep(&mut self, server: u32, fill: Fill) -> u32 {
+    pub fn keep(&mut self, server: u32, mut fill: Fill) -> u32 {
+        let ring = self
+            .exchanges
+            .as_ref()
+            .map_or(0, |exchanges| exchanges.ring);
+        fill.response.set_ring(ring);
         match self.server_store(server) {
             Some(store) => store.responses.keep(fill, sys::now_ms()),
             None => outcome::NOT_SERVED,

@@ -30,6 +30,9 @@ impl Engine {
         at: usize,
         packet: &[u8],
     ) {
+        if self.exchanges.is_some() {
+            self.observe_refusal(connection, kind);
+        }
         let place = if connection.responses.in_flight() > 0 {
             connection.responses.add_request()
         } else {
@@ -129,10 +132,13 @@ impl Engine {
     /// Ends a connection: its slot is free, its descriptor is closed when the caller drops it.
     pub(crate) fn release(&mut self, connection: &mut Box<Connection>, errno: Errno) {
         let id = connection.id;
-        let entry = &mut self.slots[id.slot as usize];
-        if entry.generation != id.generation {
+        if !self.is_current(connection) {
             return;
         }
+        if self.exchanges.is_some() {
+            self.observe_close(connection, errno);
+        }
+        let entry = &mut self.slots[id.slot as usize];
         // 31 bits: the highest one marks listeners in epoll's token.
         entry.generation = (entry.generation + 1) & 0x7fff_ffff;
         self.free.push(id.slot);

@@ -10,6 +10,7 @@ use std::time::Duration;
 use crate::batch::{Batch, ConnectionId};
 use crate::connection::{Connection, Interest};
 use crate::date::Date;
+use crate::exchanges::Exchanges;
 use crate::head::Facts;
 use crate::line_log::LineLog;
 use crate::listener::ReserveFd;
@@ -92,6 +93,9 @@ pub struct Engine {
     /// Progress of file ranges whose connections are closed, until their owner requests it: by slot and generation.
     pub(crate) lost_files: HashMap<(u32, u32), u64>,
     pub(crate) reserve_fd: ReserveFd,
+    /// The time of the current call or turn.
+    pub(crate) now: Duration,
+    /// The same in milliseconds.
     pub(crate) now_ms: u64,
     /// The time at which the current requests were found, by the same clock.
     pub(crate) read_at: Duration,
@@ -105,6 +109,8 @@ pub struct Engine {
     last_read: (u32, u32),
     /// Number of consecutive reads without polling the kernel.
     lone_polls: u32,
+    /// The ring of an observer.
+    pub(crate) exchanges: Option<Exchanges>,
 }
 
 // SAFETY: its pointers refer to memory that lives as long as the engine and is not written concurrently by others: the owner's
@@ -162,6 +168,7 @@ impl Engine {
             corked: Vec::new(),
             lost_files: HashMap::new(),
             reserve_fd: ReserveFd::new(),
+            now: Duration::ZERO,
             now_ms: sys::now_ms(),
             read_at: Duration::ZERO,
             date: Date::default(),
@@ -170,6 +177,7 @@ impl Engine {
             holding: 0,
             last_read: (u32::MAX, 0),
             lone_polls: 0,
+            exchanges: None,
         })
     }
 
@@ -252,6 +260,11 @@ impl Engine {
     /// Returns true if it was not released meanwhile.
     pub(crate) fn is_current(&self, connection: &Connection) -> bool {
         self.slots[connection.id.slot as usize].generation == connection.id.generation
+    }
+
+    pub(crate) fn read_clock(&mut self) {
+        self.now = sys::now();
+        self.now_ms = self.now.as_millis() as u64;
     }
 
     pub(crate) fn settings(&self, server: u32) -> &ServerSettings {

@@ -100,6 +100,9 @@ impl Engine {
         };
 
         let sequence = connection.responses.add_request();
+        if self.exchanges.is_some() {
+            self.observe_request(connection, sequence, head, &bounds.line);
+        }
         connection.mark_reported();
         connection.idle_since = 0;
         connection.request_since = if connection.head_since == 0 {

@@ -13,6 +13,8 @@ struct LaterResponse {
     bytes: Vec<u8>,
     ended: bool,
     close: bool,
+    /// The facts that came with its end.
+    facts: u32,
 }
 
 #[derive(Default)]
@@ -54,10 +56,15 @@ impl ResponseQueue {
         sequence
     }
 
-    /// Skips the number of a request whose response ended before it was reported.
-    pub fn skip_request(&mut self) {
-        self.next = self.next.wrapping_add(1);
+    /// Skips the number of a request whose response ended before it was reported, and returns it.
+    pub fn skip_request(&mut self) -> u32 {
         self.current = self.current.wrapping_add(1);
+        self.add_request()
+    }
+
+    /// Returns the number of the last request.
+    pub fn last_request(&self) -> u32 {
+        self.next.wrapping_sub(1)
     }
 
     pub fn in_flight(&self) -> u32 {
@@ -148,7 +155,7 @@ impl ResponseQueue {
     }
 
     /// Appends bytes to a response that has to wait.
-    pub fn push_later(&mut self, sequence: u32, bytes: &[u8], wrap: Wrap, close: bool) {
+    pub fn push_later(&mut self, sequence: u32, bytes: &[u8], wrap: Wrap, close: bool, facts: u32) {
         let place = sequence.wrapping_sub(self.current) as usize - 1;
         let later = self.later.get_or_insert_default();
         if later.len() <= place {
@@ -158,10 +165,12 @@ impl ResponseQueue {
         framing::append(&mut entry.bytes, bytes, wrap);
         entry.ended |= wrap.end;
         entry.close |= close;
+        entry.facts |= facts;
     }
 
-    /// Ends the response in turn, and queues those after it that are ready. Returns true if one of these closes the connection.
-    pub fn end(&mut self) -> bool {
+    /// Ends the response in turn, and queues those after it that are ready: `each` receives the sequence and the facts of those
+    /// that have ended too. Returns true if one of these closes the connection.
+    pub fn end(&mut self, mut each: impl FnMut(u32, u32)) -> bool {
         loop {
             self.current = self.current.wrapping_add(1);
             let Some(next) = self.later.as_mut().and_then(|list| list.pop_front()) else {
@@ -175,6 +184,7 @@ impl ResponseQueue {
             if !next.ended {
                 return false;
             }
+            each(self.current, next.facts);
             if next.close {
                 self.close();
                 return true;
@@ -254,11 +264,13 @@ mod tests {
         let second = responses.add_request();
         let third = responses.add_request();
         assert_eq!(responses.turn(second), Turn::Later);
-        responses.push_later(third, b"three", END, false);
-        responses.push_later(second, b"two", END, false);
+        responses.push_later(third, b"three", END, false, 3);
+        responses.push_later(second, b"two", END, false, 2);
         assert_eq!(responses.turn(first), Turn::Now);
         responses.push(b"one", END);
-        assert!(!responses.end());
+        let mut ended = Vec::new();
+        assert!(!responses.end(|sequence, facts| ended.push((sequence, facts))));
+        assert_eq!(ended, [(second, 2), (third, 3)]);
         assert_eq!(responses.queued(), b"onetwothree");
         assert_eq!(responses.in_flight(), 0);
         assert_eq!(responses.turn(third), Turn::Never);
@@ -270,9 +282,9 @@ mod tests {
         responses.add_request();
         let second = responses.add_request();
         let third = responses.add_request();
-        responses.push_later(second, b"bye", END, true);
-        responses.push_later(third, b"never", END, false);
-        assert!(responses.end());
+        responses.push_later(second, b"bye", END, true, 0);
+        responses.push_later(third, b"never", END, false, 0);
+        assert!(responses.end(|_, _| {}));
         assert_eq!(responses.queued(), b"bye");
         assert_eq!(responses.turn(third), Turn::Never);
     }
@@ -282,7 +294,7 @@ mod tests {
         let mut responses = ResponseQueue::default();
         responses.add_request();
         let second = responses.add_request();
-        responses.push_later(second, b"never", END, false);
+        responses.push_later(second, b"never", END, false, 0);
         responses.push(b"bye", END);
         responses.close();
         assert_eq!(responses.queued(), b"bye");

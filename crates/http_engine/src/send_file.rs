@@ -34,7 +34,7 @@ impl Engine {
         range: FileRange,
     ) -> Option<u64> {
         self.take_all();
-        self.now_ms = sys::now_ms();
+        self.read_clock();
         let is_under_way = self.with(slot, generation, |engine, connection| {
             let may_begin = connection.responses.turn(sequence) == Turn::Now
                 && !connection.is_closing()

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use telemetry_ring::wire::end;
+
 use crate::cache_headers::CacheHeaders;
 use crate::connection::{Connection, Stage};
 use crate::engine::Engine;
@@ -112,7 +114,13 @@ impl Engine {
         if !hit.keeps_alive {
             connection.stage = Stage::Closing;
         }
-        connection.responses.skip_request();
+        let sequence = connection.responses.skip_request();
+        if let Some(exchanges) = &self.exchanges {
+            let status = sent_status(&hit.response, hit.is_not_modified);
+            let route = hit.response.route_in(exchanges.ring);
+            let facts = u32::from(status) << end::STATUS_SHIFT | route;
+            self.observe_kept(connection, sequence, head, &bounds.line, facts);
+        }
         self.on_idle(connection);
         true
     }

@@ -14,6 +14,9 @@ pub struct StoredResponse {
     status: u16,
     line: u32,
     has_last_modified: bool,
+    route: u32,
+    /// The ring whose maker knows the route by its number, 0 for none.
+    ring: u32,
 }
 
 /// The parts of a [`StoredResponse`].
@@ -35,6 +38,8 @@ pub struct ResponseParts<'a> {
     pub line: u32,
     /// True if it has a `Last-Modified`.
     pub has_last_modified: bool,
+    /// Number of the route of its requests, for an observer; 0 for none.
+    pub route: u32,
 }
 
 impl StoredResponse {
@@ -56,7 +61,19 @@ impl StoredResponse {
             status: parts.status,
             line: parts.line,
             has_last_modified: parts.has_last_modified,
+            route: parts.route,
+            ring: 0,
         }
+    }
+
+    /// Sets the ring to which its route's number belongs.
+    pub(crate) fn set_ring(&mut self, ring: u32) {
+        self.ring = ring;
+    }
+
+    /// Returns the number of its route in a ring: other threads share the response, and number their routes themselves.
+    pub(crate) fn route_in(&self, ring: u32) -> u32 {
+        if self.ring == ring { self.route } else { 0 }
     }
 
     fn part(&self, from: usize, to: usize) -> &[u8] {

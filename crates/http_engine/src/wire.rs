@@ -249,8 +249,12 @@ pub mod command {
     pub const OFFSET: usize = 4;
     /// Number of bytes.
     pub const LENGTH: usize = 5;
+    /// With the last command of a response: its status above its route's number. 0 otherwise, and without an observer.
+    pub const FACTS: usize = 6;
     /// Size of a command in words.
-    pub const WORDS: usize = 6;
+    pub const WORDS: usize = 7;
+    /// Shift of the status in the facts, in bits.
+    pub const STATUS_SHIFT: u32 = 22;
     /// The only action: write the bytes.
     pub const WRITE: u32 = 1;
 }

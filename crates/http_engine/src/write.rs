@@ -19,6 +19,7 @@ struct WriteCommand {
     generation: u32,
     sequence: u32,
     flags: u32,
+    facts: u32,
 }
 
 impl WriteCommand {
@@ -62,22 +63,24 @@ impl Engine {
     }
 
     /// Writes bytes from other memory, after the waiting commands, and returns the number of unsent bytes; `None` if the
-    /// connection is closed.
+    /// connection is closed. `facts` is that of a command.
     pub fn write(
         &mut self,
         slot: u32,
         generation: u32,
         sequence: u32,
         flags: u32,
+        facts: u32,
         bytes: &[u8],
     ) -> Option<usize> {
         self.take_all();
-        self.now_ms = sys::now_ms();
+        self.read_clock();
         let write = WriteCommand {
             slot,
             generation,
             sequence,
             flags,
+            facts,
         };
         self.with(slot, generation, |engine, connection| {
             let now = write.has(flags::RAW) || connection.responses.turn(sequence) == Turn::Now;
@@ -117,7 +120,7 @@ impl Engine {
         }
         let (commands, length) = self.memory.commands;
         // The last turn may be long ago: events from now on are timed by the current clock.
-        self.now_ms = sys::now_ms();
+        self.read_clock();
         let word = |index: usize| {
             assert!(index < length);
             // SAFETY: inside the memory. The owner writes only after the end of the commands that it has published.
@@ -130,6 +133,7 @@ impl Engine {
                 slot: word(at + command::SLOT),
                 generation: word(at + command::GENERATION),
                 sequence: word(at + command::SEQUENCE),
+                facts: word(at + command::FACTS),
             };
             let bytes = self.output(
                 word(at + command::OFFSET) as usize,
@@ -169,6 +173,7 @@ impl Engine {
                     bytes,
                     write.wrap(),
                     write.has(flags::CLOSE),
+                    write.facts,
                 );
                 return;
             }
@@ -266,11 +271,23 @@ impl Engine {
             connection.stage = Stage::Closing;
         }
         if write.has(flags::END) && !write.has(flags::RAW) {
-            if connection.is_closing() {
+            let Connection {
+                responses,
+                stage,
+                observed,
+                ..
+            } = &mut **connection;
+            let mut ended = |sequence: u32, facts: u32| {
+                if self.exchanges.is_some() {
+                    observed.end(sequence, facts, 0);
+                }
+            };
+            ended(write.sequence, write.facts);
+            if *stage == Stage::Closing {
                 // This was the last response, whatever is written for the later requests.
-                connection.responses.close();
-            } else if connection.responses.end() {
-                connection.stage = Stage::Closing;
+                responses.close();
+            } else if responses.end(ended) {
+                *stage = Stage::Closing;
             }
             if connection.responses.in_flight() == 0 {
                 self.on_idle(connection);
@@ -286,12 +303,16 @@ impl Engine {
 
     pub(crate) fn send_dirty(&mut self) {
         let mut dirty = std::mem::take(&mut self.dirty);
-        for slot in dirty.drain(..) {
-            let generation = self.slots[slot as usize].generation;
-            self.with(slot, generation, |engine, connection| {
+        for slot in &dirty {
+            let generation = self.slots[*slot as usize].generation;
+            self.with(*slot, generation, |engine, connection| {
                 engine.send(connection);
             });
         }
+        if self.exchanges.is_some() {
+            self.observe_ends(&dirty);
+        }
+        dirty.clear();
         if self.dirty.is_empty() {
             self.dirty = dirty;
         }
@@ -326,6 +347,9 @@ impl Engine {
         self.set_pending(slot, unsent);
         if waits {
             return true;
+        }
+        if connection.observed.awaits_sent {
+            self.observe_sent(connection);
         }
         if is_any {
             uncork(connection);

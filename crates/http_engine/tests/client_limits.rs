@@ -142,7 +142,7 @@ fn a_client_that_takes_its_response_slowly_is_not_idle() {
     send(&mut client, GET);
     let id = owner.next_request().id;
     let body = vec![b'y'; LENGTH];
-    owner.engine.write(id.slot, id.generation, 0, END, &body);
+    owner.engine.write(id.slot, id.generation, 0, END, 0, &body);
     let begun = Instant::now();
     while begun.elapsed() < 10 * Duration::from_millis(keep_alive_timeout.into()) {
         owner.turn();
@@ -172,7 +172,7 @@ fn a_client_that_takes_nothing_is_inactive() {
     let id = owner.next_request().id;
     owner
         .engine
-        .write(id.slot, id.generation, 0, END, &vec![b'y'; 16 << 20]);
+        .write(id.slot, id.generation, 0, END, 0, &vec![b'y'; 16 << 20]);
     let inactive = owner.next(|event| match event {
         Event::Timeout(_, inactive) => Some(*inactive),
         _ => None,

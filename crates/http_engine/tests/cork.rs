@@ -30,7 +30,7 @@ fn write_piece(owner: &mut Owner, request: &Request, flags: u32) {
     let piece = vec![b'x'; PIECE];
     owner
         .engine
-        .write(slot, generation, request.sequence, flags, &piece)
+        .write(slot, generation, request.sequence, flags, 0, &piece)
         .expect("a connection");
 }
 

@@ -183,7 +183,7 @@ fn the_time_between_requests_begins_with_the_end_of_the_response() {
         },
     );
     let before = std::time::Instant::now();
-    owner.engine.write(slot, generation, 0, END, b"k");
+    owner.engine.write(slot, generation, 0, END, 0, b"k");
     owner.next(|event| matches!(event, Event::Timeout(..)).then_some(()));
     assert!(before.elapsed() >= Duration::from_millis(28));
 }
@@ -254,7 +254,9 @@ fn a_reset_while_a_response_waits_frees_the_connection() {
     send(&mut client, GET);
     let id = owner.next_request().id;
     let large = vec![0; 8 * 1024 * 1024];
-    owner.engine.write(id.slot, id.generation, 0, END, &large);
+    owner
+        .engine
+        .write(id.slot, id.generation, 0, END, 0, &large);
     assert!(owner.pending(id) > 0);
     reset(client);
     let (_, errno) = closed(&mut owner);

@@ -252,7 +252,7 @@ fn a_response_larger_than_the_socket_drains() {
     let request = owner.next_request();
     let body = vec![b'y'; LENGTH];
     let id = request.id;
-    let unsent = owner.engine.write(id.slot, id.generation, 0, END, &body);
+    let unsent = owner.engine.write(id.slot, id.generation, 0, END, 0, &body);
     assert!(unsent.is_some_and(|unsent| unsent > 0));
     assert!(owner.pending(id) > 0);
     let reader = std::thread::spawn(move || read_exactly(&mut client, LENGTH));
@@ -270,7 +270,9 @@ fn chunked_responses_and_raw_bytes_keep_their_order() {
     owner.write(id, 0, 0, b"HEAD\r\n");
     owner.write(id, 0, CHUNK, b"abc");
     let large = vec![b'z'; 0x8000];
-    owner.engine.write(id.slot, id.generation, 0, CHUNK, &large);
+    owner
+        .engine
+        .write(id.slot, id.generation, 0, CHUNK, 0, &large);
     owner.write(id, 0, CHUNK | END | CLOSE, b"");
     owner.turn();
     let text = read_all(&mut client);

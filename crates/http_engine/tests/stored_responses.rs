@@ -63,6 +63,7 @@ fn with_etag(target: &str) -> Fill {
             status: 200,
             line: 0,
             has_last_modified: true,
+            route: 0,
         }),
         ..fill(target, "", b"")
     }

@@ -44,6 +44,8 @@ pub struct JsFill {
     pub is_offer: bool,
     /// Number of the log line written for it; 0 for none.
     pub line: u32,
+    /// Number of the route of its requests, for an observer; 0 for none.
+    pub route: u32,
 }
 
 /// Returns the bytes of a text of characters up to U+00FF.
@@ -61,6 +63,7 @@ impl From<JsFill> for Fill {
             body: &fill.body,
             status: fill.status as u16,
             line: fill.line,
+            route: fill.route,
             has_last_modified: fill.has_last_modified,
         });
         let identity = match fill.identity {

@@ -6,5 +6,5 @@ use napi_derive::napi;
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn interface_hash() -> &'static str {
-    "3945c9b0c1cd0cf7"
+    "37c529ca1f29afb7"
 }

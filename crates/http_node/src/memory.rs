@@ -36,47 +36,77 @@ impl HeldMemory {
         Ok((held, memory))
     }
 
+    /// Takes a telemetry ring: its words.
+    ///
+    /// # Safety
+    /// `env` is the current environment.
+    pub unsafe fn take_ring(
+        env: sys::napi_env,
+        ring: &Object<'_>,
+    ) -> Result<(Self, (*mut u32, usize))> {
+        let mut held = Self {
+            references: Vec::new(),
+        };
+        // SAFETY: forwarded.
+        let words = unsafe { held.value(env, ring.raw()) };
+        let words = words.ok_or_else(|| Error::from_reason("the ring is no Uint32Array"))?;
+        Ok((held, words))
+    }
+
     unsafe fn array<T>(
         &mut self,
         env: sys::napi_env,
         object: &Object<'_>,
         name: &std::ffi::CStr,
     ) -> Result<(*mut T, usize)> {
+        let mut value = ptr::null_mut();
+        // SAFETY: the out-pointer lives through its call, and the values are of the current scope.
+        let array = unsafe {
+            let status = sys::napi_get_named_property(env, object.raw(), name.as_ptr(), &mut value);
+            (status == sys::Status::napi_ok)
+                .then(|| self.value(env, value))
+                .flatten()
+        };
+        array.ok_or_else(|| {
+            let name = name.to_string_lossy();
+            Error::from_reason(format!("`{name}` is no array of the right kind"))
+        })
+    }
+
+    /// Takes the memory of an array; `None` if it is of another kind.
+    unsafe fn value<T>(
+        &mut self,
+        env: sys::napi_env,
+        value: sys::napi_value,
+    ) -> Option<(*mut T, usize)> {
         let wanted = if size_of::<T>() == 4 {
             sys::TypedarrayType::uint32_array
         } else {
             sys::TypedarrayType::uint8_array
         };
-        let mut value = ptr::null_mut();
         let mut kind = -1;
         let mut length = 0;
         let mut data = ptr::null_mut();
         let mut reference = ptr::null_mut();
-        // SAFETY: all out-pointers live through their calls, and the values are of the current scope.
+        // SAFETY: all out-pointers live through their calls, and the value is of the current scope.
         let is_good = unsafe {
-            sys::napi_get_named_property(env, object.raw(), name.as_ptr(), &mut value)
-                == sys::Status::napi_ok
-                && sys::napi_get_typedarray_info(
-                    env,
-                    value,
-                    &mut kind,
-                    &mut length,
-                    &mut data,
-                    ptr::null_mut(),
-                    ptr::null_mut(),
-                ) == sys::Status::napi_ok
+            sys::napi_get_typedarray_info(
+                env,
+                value,
+                &mut kind,
+                &mut length,
+                &mut data,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            ) == sys::Status::napi_ok
                 && kind == wanted
                 && !data.is_null()
                 && sys::napi_create_reference(env, value, 1, &mut reference) == sys::Status::napi_ok
         };
-        if !is_good {
-            let name = name.to_string_lossy();
-            return Err(Error::from_reason(format!(
-                "`{name}` is no array of the right kind"
-            )));
-        }
-        self.references.push(reference);
-        Ok((data.cast(), length))
+        is_good.then(|| {
+            self.references.push(reference);
+            (data.cast(), length)
+        })
     }
 
     /// # Safety

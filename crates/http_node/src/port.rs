@@ -7,6 +7,7 @@ use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
 use node_loop::{Callback, discard, register_teardown};
+use telemetry_ring::Writer;
 
 use crate::busy_poll::BusyPoll;
 use crate::io_thread::IoThread;
@@ -64,6 +65,7 @@ impl Port {
             part: None,
             busy_poll: BusyPoll::default(),
             memory: Some(held),
+            ring: None,
             referenced_servers: 0,
         }));
         let source = if threaded {
@@ -203,6 +205,28 @@ impl Port {
     #[napi]
     pub fn flush(&self) {
         self.with(Engine::flush);
+    }
+
+    /// Writes the facts of exchanges to a telemetry ring from now on; without one no more. A ring of another layout, which another
+    /// release has made, is not written.
+    #[napi(ts_args_type = "ring: Uint32Array | null")]
+    pub fn observe(&self, env: Env, ring: Option<Object<'_>>) -> Result<()> {
+        let env = env.raw();
+        // SAFETY: `env` is the current environment.
+        let taken = ring.map(|ring| unsafe { HeldMemory::take_ring(env, &ring) });
+        let (held, words) = taken.transpose()?.unzip();
+        if let Some(mut engine) = self.engine() {
+            // SAFETY: the memory is held below until the engine is dropped or has another ring, and only this engine writes it.
+            let writer = words.and_then(|(first, length)| unsafe { Writer::new(first, length) });
+            engine.observe(writer);
+        }
+        // SAFETY: as in `engine`.
+        let before = unsafe { std::mem::replace(&mut (*self.shared).ring, held) };
+        if let Some(before) = before {
+            // SAFETY: this is the environment's thread, and the engine does not use the memory.
+            unsafe { before.release(env) };
+        }
+        Ok(())
     }
 
     /// Starts or wakes the sender thread after a write outside a batch.

@@ -20,8 +20,17 @@ impl Default for FileResult {
 impl Port {
     /// Writes at once. Returns the number of bytes the kernel has not taken, -1 if the connection is closed.
     #[napi]
-    pub fn write(&self, slot: u32, generation: u32, sequence: u32, flags: u32, data: &[u8]) -> f64 {
-        let unsent = self.with(|engine| engine.write(slot, generation, sequence, flags, data));
+    pub fn write(
+        &self,
+        slot: u32,
+        generation: u32,
+        sequence: u32,
+        flags: u32,
+        facts: u32,
+        data: &[u8],
+    ) -> f64 {
+        let unsent =
+            self.with(|engine| engine.write(slot, generation, sequence, flags, facts, data));
         unsent.map_or(-1.0, |unsent| unsent as f64)
     }
 

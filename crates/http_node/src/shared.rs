@@ -28,6 +28,8 @@ pub(crate) struct Shared {
     /// Tracks whether the client of a lone connection is near.
     pub busy_poll: BusyPoll,
     pub memory: Option<HeldMemory>,
+    /// The memory of the ring that the engine writes.
+    pub ring: Option<HeldMemory>,
     /// Servers that keep the loop alive by themselves.
     pub referenced_servers: u32,
 }
@@ -73,7 +75,7 @@ impl EnvironmentData for Shared {
         }
         // SAFETY: the environment's thread; the engine has been dropped, and nothing else calls back.
         unsafe {
-            if let Some(memory) = self.memory.take() {
+            for memory in [self.memory.take(), self.ring.take()].into_iter().flatten() {
                 memory.release(self.env);
             }
             self.callback.delete();

@@ -14,6 +14,8 @@ pub(crate) mod any {
     pub const INTEGER: u32 = 3;
     pub const DOUBLE: u32 = 4;
     pub const ARRAY: u32 = 5;
+    pub const MAP: u32 = 6;
+    pub const BYTES: u32 = 7;
 }
 
 /// Writes an attribute whose value is a text.

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use telemetry_ring::Record;
+
 /// A slewed clock moves less than this between two looks.
 const TOLERANCE_NANOS: i64 = 1_000_000;
 
@@ -37,6 +39,16 @@ impl Clock {
     pub fn update(&mut self, now: Now) {
         if now.offset().abs_diff(self.offset) >= TOLERANCE_NANOS as u64 {
             self.offset = now.offset();
+        }
+    }
+
+    /// Nanoseconds since 1970 of a time of a record, which a user may have given.
+    pub fn time(self, record: Record<'_>, index: usize) -> u64 {
+        let time = record.time(index);
+        if record.is_epoch(index) {
+            nanos(time).try_into().unwrap_or(0)
+        } else {
+            self.epoch(time)
         }
     }
 

@@ -58,8 +58,8 @@ fn write(
     }
     bytes(out, 5, name.as_bytes());
     number(out, 6, words[span::KIND].into());
-    fixed64(out, 7, shared.clock.epoch(record.time(span::STARTED_AT)));
-    fixed64(out, 8, shared.clock.epoch(record.time(span::ENDED_AT)));
+    fixed64(out, 7, shared.clock.time(record, span::STARTED_AT));
+    fixed64(out, 8, shared.clock.time(record, span::ENDED_AT));
     fields.attributes(out, ATTRIBUTES)?;
     for _ in 0..fields.word()? {
         fields.event(out, EVENTS, shared.clock)?;

@@ -6,5 +6,5 @@ use napi_derive::napi;
 #[napi]
 #[cfg_attr(test, allow(dead_code))]
 pub fn interface_hash() -> &'static str {
-    "4fd70361c32aaa7b"
+    "4023dbb10a86b1ed"
 }

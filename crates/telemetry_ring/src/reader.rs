@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::memory::Words;
 use crate::wake::SleepWord;
-use crate::wire::{first, kind, ring};
+use crate::wire::{first, kind, ring, time};
 
 /// The one reader of a ring.
 pub struct Reader {
@@ -32,8 +32,14 @@ impl<'a> Record<'a> {
     /// A time: seconds and nanoseconds.
     #[must_use]
     pub fn time(&self, index: usize) -> Duration {
-        let nanos = self.word(index + 1).min(999_999_999);
+        let nanos = (self.word(index + 1) & !time::IS_EPOCH).min(999_999_999);
         Duration::new(self.word(index).into(), nanos)
+    }
+
+    /// True if a time counts from 1970, false if it is one of CLOCK_MONOTONIC.
+    #[must_use]
+    pub fn is_epoch(&self, index: usize) -> bool {
+        self.word(index + 1) & time::IS_EPOCH != 0
     }
 
     /// All words, the first included.

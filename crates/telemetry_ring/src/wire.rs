@@ -61,6 +61,12 @@ pub mod kind {
     pub const CHANGE: u32 = 11;
 }
 
+/// The second word of a time that a user gives.
+pub mod time {
+    /// Flag: the time counts from 1970 (CLOCK_REALTIME), as the user gave it. The other bits are the nanoseconds.
+    pub const IS_EPOCH: u32 = 0x8000_0000;
+}
+
 /// The first word of a record: its kind, and its length in words.
 pub mod first {
     /// Mask of the kind.
@@ -193,7 +199,8 @@ pub mod route {
 /// A text is one word, twice its number plus 1, or twice its length followed by its bytes. An attribute is the text of its key, and
 /// a value: a word of `value`, and its words. An event is a time, the text of its name, the number of its attributes, and these.
 /// A link is the four words of a trace id, the two of a span id, its flags, the text of its trace state, the number of its
-/// attributes, and these.
+/// attributes, and these. The number of attributes of an event or a link has, from bit `DROPPED_SHIFT` on, the number of those that
+/// a limit dropped.
 pub mod span {
     /// The trace id: four words, each eight digits of it.
     pub const TRACE_ID: usize = 1;
@@ -213,6 +220,8 @@ pub mod span {
     pub const ENDED_AT: usize = 14;
     /// Start of the fields.
     pub const FIELDS: usize = 16;
+    /// Shift of the number of attributes that were dropped from an event or a link.
+    pub const DROPPED_SHIFT: u32 = 16;
 }
 
 /// The first word of a value.
@@ -229,8 +238,14 @@ pub mod value {
     pub const TEXT: u32 = 4;
     /// The number of values that follow, and these.
     pub const ARRAY: u32 = 5;
-    /// A value that is missing from an array.
+    /// A value that is null, or missing from an array.
     pub const NOTHING: u32 = 6;
+    /// Bytes: their number, and these.
+    pub const BYTES: u32 = 7;
+    /// A map: the number of its entries, and for each the text of its key, and a value.
+    pub const MAP: u32 = 8;
+    /// Max depth of a value: those in an array or a map are one deeper, and what is deeper still is written as nothing.
+    pub const MAX_DEPTH: u32 = 32;
 }
 
 /// Words of CHANGE, followed by the fields that its operation names.

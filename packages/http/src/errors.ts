@@ -2,6 +2,7 @@ import { getSystemErrorName, inspect } from 'node:util';
 
 /** Meaning of each code; README.md has the same texts. */
 export const httpErrorDocs = {
+  ERR_REDLINE_HTTP_OBSERVER: '`observeExchanges` was called on a thread that has an observer',
   ERR_REDLINE_HTTP_OPTION:
     'an option of `runThreads` or `proxyProtocol` is unknown or has an invalid value, or the engine does not serve',
   ERR_REDLINE_HTTP_PROXY:

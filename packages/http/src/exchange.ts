@@ -7,14 +7,17 @@ import type {
   kOutSocket,
   OutgoingInternals,
 } from './node/node-internals.ts';
+import type { ExchangeObserver } from './exchange-observer.ts';
 import type {
   kConnection,
+  kContext,
   kDirect,
   kBuffered,
   kIsAscii,
   kIsNodes,
   kJoinedLength,
   kLocals,
+  kObserver,
   kReleased,
   kSequence,
   kTickBytes,
@@ -167,6 +170,8 @@ export interface EngineRequest
   /** Null until it is known. */
   upgrade: boolean | null;
   [kReleased]: boolean;
+  [kContext]?: object | undefined;
+  [kObserver]?: ExchangeObserver;
   joinDuplicateHeaders: boolean;
 }
 

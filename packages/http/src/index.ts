@@ -17,6 +17,7 @@ export {
   type Outcome,
   type Refusal,
 } from './response-store/response-store.ts';
+export { observeExchanges, type ExchangeObserver } from './exchange-observer.ts';
 export { proxyHeaderOf, type ProxyHeader, type ProxyValue } from './connection/proxy-header.ts';
 export type { ProxyProtocolOptions } from './server/proxy-options.ts';
 export { engine, type Engine, type ServerEngine } from './engine.ts';

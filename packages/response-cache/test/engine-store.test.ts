@@ -136,6 +136,7 @@ describe('The store of the engine', () => {
       [200, '{"id":"7"}', 5_000, 'public', ['accept-language'], 0],
     );
     assert.ok(answer.freshMs > 50_000 && answer.freshMs <= 60_000);
+    assert.equal(answer.from?.req.url, '/products/7?a=1');
     assert.equal(cache.stats.engineKept, 1);
   });
 

@@ -1,2 +1,6 @@
 /// <reference types="node" />
-export {};
+export { addSpanProcessor } from './api/registration.ts';
+export type { SpanLimits } from './api/span-limits.ts';
+export { telemetryErrorDocs, TelemetryError, type TelemetryErrorCode } from './errors.ts';
+export { start, type StartOptions } from './start.ts';
+export type { Telemetry } from './telemetry.ts';

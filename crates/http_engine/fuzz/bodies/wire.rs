@@ -1,4 +1,5 @@
-//! A whole engine on a socket pair understands a stream of bytes the same, however it is cut, and survives it.
+//! A whole engine on a socket pair understands a stream of bytes the same, however it is cut, and survives it. An observer gets
+//! the facts of each request.
 
 use std::io::Write;
 use std::os::fd::OwnedFd;
@@ -8,6 +9,7 @@ use std::os::unix::net::UnixStream;
 mod owner;
 
 use http_engine::{ServerSettings, SettingFlags, write_flags};
+use owner::ring::{Fact, Ring, facts};
 use owner::{Event, Owner};
 
 /// What an application sees of a stream: bodies joined, however they came.
@@ -46,6 +48,8 @@ fn serve(bytes: &[u8], step: usize) -> Seen {
         ..ServerSettings::default()
     };
     let mut owner = Owner::new(settings);
+    let mut ring = Ring::of_heads();
+    ring.observe(&mut owner);
     let (mut client, served) = UnixStream::pair().expect("a pair");
     served.set_nonblocking(true).expect("not blocking");
     let server = owner.server;
@@ -62,7 +66,36 @@ fn serve(bytes: &[u8], step: usize) -> Seen {
             is_open &= take(&mut owner, &mut seen);
         }
     }
+    owner.turn();
+    check(&ring.facts(), &seen);
     seen
+}
+
+/// Each request begins once, and ends once or with its connection.
+fn check(written: &[Fact], seen: &Seen) {
+    let mut begun = 0;
+    let mut open = Vec::new();
+    let mut refused = 0;
+    for fact in written {
+        match fact {
+            Fact::Begin(id, sequence, line, ..) => {
+                let (method, url, _) = &seen.requests[begun];
+                assert_eq!(*line, format!("{method} {url}"));
+                begun += 1;
+                open.push((*id, *sequence));
+            }
+            Fact::End(id, sequence, ..) => {
+                let place = open.iter().position(|each| *each == (*id, *sequence));
+                open.remove(place.expect("an end after its begin"));
+            }
+            Fact::Close(id, _) => open.retain(|(of, _)| of != id),
+            Fact::Refused(..) => refused += 1,
+            Fact::Peer(..) | Fact::Sent(_) => {}
+        }
+    }
+    assert_eq!(begun, seen.requests.len());
+    assert_eq!(open, []);
+    assert!(refused <= usize::from(seen.error.is_some()));
 }
 
 /// Answers everything at once.
@@ -70,7 +103,8 @@ fn take(owner: &mut Owner, seen: &mut Seen) -> bool {
     for event in std::mem::take(&mut owner.events) {
         match event {
             Event::Request(request) => {
-                owner.write(request.id, request.sequence, write_flags::END, b"k");
+                let last = (write_flags::END, facts(200, 1));
+                owner.write_with(request.id, request.sequence, last, b"k");
                 seen.requests
                     .push((request.method, request.url, request.body));
             }

@@ -160,8 +160,8 @@ impl Engine {
     }
 
     fn update_clock(&mut self) {
-        self.read_at = sys::now();
-        self.now_ms = self.read_at.as_millis() as u64;
+        self.read_clock();
+        self.read_at = self.now;
     }
 
     /// Begins a batch with the waiting events, without polling the kernel. Returns its words.

@@ -18,6 +18,8 @@ use http_engine::{
     StoredResponse,
 };
 
+pub mod ring;
+
 const RECORDS: usize = 64 * 1024;
 const INPUT: usize = 1024 * 1024;
 const COMMANDS: usize = outstanding::FIRST_COMMAND + 4096 * command::WORDS;
@@ -182,6 +184,12 @@ impl Owner {
 
     /// Writes a command. The bytes leave with the next turn.
     pub fn write(&mut self, id: Id, sequence: u32, flags: u32, bytes: &[u8]) {
+        self.write_with(id, sequence, (flags, 0), bytes);
+    }
+
+    /// Writes a command with the facts of its response.
+    pub fn write_with(&mut self, id: Id, sequence: u32, flags_and_facts: (u32, u32), bytes: &[u8]) {
+        let (flags, facts) = flags_and_facts;
         let at = self.commands[outstanding::WRITTEN] as usize;
         if at == outstanding::FIRST_COMMAND {
             self.used = 0;
@@ -195,6 +203,7 @@ impl Owner {
         words[command::SEQUENCE] = sequence;
         words[command::OFFSET] = self.used as u32;
         words[command::LENGTH] = bytes.len() as u32;
+        words[command::FACTS] = facts;
         self.commands[outstanding::WRITTEN] += command::WORDS as u32;
         self.used += bytes.len();
     }

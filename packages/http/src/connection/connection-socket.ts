@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { EngineConnection, EngineResponse, ServingServer } from '../exchange.ts';
@@ -146,7 +147,8 @@ export class ConnectionSocket extends net.Socket {
     } else {
       this.#send(data as string | Uint8Array, encoding);
     }
-    if (native.pending > 0) this.#writes.push(callback);
+    // As with a handle's own write, the callback has the context of the writer.
+    if (native.pending > 0) this.#writes.push(AsyncLocalStorage.bind(callback));
     else callback();
   }
 

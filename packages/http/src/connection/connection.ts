@@ -9,7 +9,7 @@ import type {
   FileSource,
   ServingServer,
 } from '../exchange.ts';
-import { proceedAfterTick, finish } from './finish.ts';
+import { proceedAfterTick, proceedInContext, finish } from './finish.ts';
 import { hasFinishSubscribers, publishFinish } from './channels.ts';
 import type { Connection as NativeConnection } from '../native/index.ts';
 import {
@@ -22,6 +22,7 @@ import {
 import { isEmitReplaced, isOnReplaced, mayHaveListeners } from '../node/replaced-methods.ts';
 import { mendPrototypes } from './replaced-prototypes.ts';
 import { releaseRequest } from '../request/request-body.ts';
+import { runInContext } from '../request/request-context.ts';
 import { isReplacedInTick } from '../response/response.ts';
 import { emitClose, finishNode, handOver } from '../response/hand-over.ts';
 import { nodeResponse } from '../response/node-methods.ts';
@@ -217,7 +218,11 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     }
     const next = this.#later.shift() ?? null;
     this.first = next;
-    if (next !== null) this.#startTurn(next);
+    if (next !== null) runInContext(next.req, HttpConnection.#startTurnOf, this, next);
+  }
+
+  static #startTurnOf(connection: HttpConnection, response: EngineResponse): void {
+    connection.#startTurn(response);
   }
 
   #startTurn(response: EngineResponse): void {
@@ -280,8 +285,9 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.#socket?.onDrain();
     if (unsent === null) return;
     for (const [response, inContext] of unsent) {
-      if (inContext === undefined) this.runInAsyncScope(this.proceed, this, response, false);
-      else inContext(() => this.proceed(response, true));
+      const isOwn = inContext !== undefined;
+      if (isOwn) inContext(() => proceedInContext(this, response, true));
+      else this.runInAsyncScope(proceedInContext, undefined, this, response, false);
     }
   }
 
@@ -337,18 +343,13 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     const later = this.#later;
     if (first !== null) mendPrototypes(first.req, first);
     this.#later = [];
-    if (first !== null) first.req.destroy(connectionReset());
+    if (first !== null) runInContext(first.req, reset, first.req);
     for (const response of later) {
       mendPrototypes(response.req, response);
-      response.req.destroy(connectionReset());
+      runInContext(response.req, reset, response.req);
     }
-    for (const response of later) response.destroy(connectionReset());
-    if (first !== null) {
-      const reason = lostError(first) ?? this.#socket?.errored ?? streamDestroyed('write');
-      callWriteCallbacks(first, reason);
-      callEndCallbacks(first, false);
-      emitClose(first);
-    }
+    for (const response of later) runInContext(response.req, reset, response);
+    if (first !== null) runInContext(first.req, lose, first, this.#socket?.errored);
     this.emitDestroy();
     this.server._emitCloseIfDrained();
   }
@@ -369,6 +370,17 @@ export class HttpConnection extends AsyncResource implements EngineConnection {
     this.#socket = null;
     this.emitDestroy();
   }
+}
+
+function reset(message: { destroy(error: Error): unknown }): void {
+  message.destroy(connectionReset());
+}
+
+/** Ends the current response of a lost connection. */
+function lose(response: EngineResponse, error: Error | null | undefined): void {
+  callWriteCallbacks(response, lostError(response) ?? error ?? streamDestroyed('write'));
+  callEndCallbacks(response, false);
+  emitClose(response);
 }
 
 function mayHaveTimeoutListener(emitter: (EmitterInternals & { emit: unknown }) | null): boolean {

@@ -1,10 +1,11 @@
 import type { AsyncResource } from 'node:async_hooks';
-import type { EngineResponse, EngineConnection } from '../exchange.ts';
+import type { EngineRequest, EngineResponse, EngineConnection } from '../exchange.ts';
 import { nextTick } from '../node/clocks.ts';
-import { kConnection } from '../node/message-state.ts';
+import { kConnection, kContext } from '../node/message-state.ts';
 import { kErrored, kWritableFinished, addFirstListener } from '../node/node-internals.ts';
 import { isEmitReplaced, mayHaveListeners } from '../node/replaced-methods.ts';
-import { emitClose } from '../response/hand-over.ts';
+import { closeAfterTick, emitClose } from '../response/hand-over.ts';
+import { runInContext } from '../request/request-context.ts';
 import { callEndCallbacks } from '../response/write-callbacks.ts';
 
 /** Marks an `emit` that only calls the original in another context: `@redline/defer` sets one on each response. */
@@ -49,7 +50,7 @@ export function finish(response: EngineResponse): void {
       response._closed = true;
       return;
     }
-    nextTick(emitClose, response);
+    closeAfterTick(response);
   } else {
     // Runs before the ticks of the next response.
     nextTick(emitClose, response);
@@ -68,7 +69,7 @@ let withoutListeners: EngineResponse[] = [];
 
 /** Calls the connection's `proceed` in the next tick. */
 export function proceedAfterTick(response: EngineResponse): void {
-  if (mayHaveListeners(response)) {
+  if (mayHaveListeners(response) || mayEmitEnd(response.req)) {
     // Its own tick preserves the caller's asynchronous context for the listeners.
     nextTick(proceedOne, response);
   } else if (withoutListeners.push(response) === 1) {
@@ -76,8 +77,27 @@ export function proceedAfterTick(response: EngineResponse): void {
   }
 }
 
+/** True if the end of the response makes an unread request emit its events. */
+function mayEmitEnd(request: EngineRequest): boolean {
+  return request._events !== undefined && !request._consuming;
+}
+
 function proceedOne(response: EngineResponse): void {
-  connectionOf(response).proceed(response, true);
+  proceedInContext(connectionOf(response), response, true);
+}
+
+/** Continues a response in its request's context. */
+export function proceedInContext(
+  connection: Proceeding,
+  response: EngineResponse,
+  isOwn: boolean,
+): void {
+  if (response.req[kContext] === undefined) connection.proceed(response, isOwn);
+  else runInContext(response.req, proceed, connection, response, isOwn);
+}
+
+function proceed(connection: Proceeding, response: EngineResponse, isOwn: boolean): void {
+  connection.proceed(response, isOwn);
 }
 
 function proceedAll(): void {
@@ -88,7 +108,7 @@ function proceedAll(): void {
     try {
       // Listeners must not run in the context of the first response.
       if (!mayHaveListeners(response)) connection.proceed(response, false);
-      else connection.runInAsyncScope(connection.proceed, connection, response, false);
+      else connection.runInAsyncScope(proceedInContext, undefined, connection, response, false);
     } catch (error) {
       connection.native.report(error);
     }

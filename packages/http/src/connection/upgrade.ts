@@ -3,6 +3,7 @@ import type { HttpConnection } from './connection.ts';
 import { detachSocket, type ConnectionSocket } from './connection-socket.ts';
 import { keepProxied } from './proxy-header.ts';
 import { completeBodyless } from '../request/request-body.ts';
+import { runInContext } from '../request/request-context.ts';
 import type { EngineRequest, ServingServer } from '../exchange.ts';
 import { isNode26 } from '../node/node-internals.ts';
 
@@ -54,7 +55,7 @@ export function upgrade(request: EngineRequest, connection: HttpConnection): voi
   }
   request.socket = socket;
   completeBodyless(request);
-  server.emit(event, request, socket, head);
+  runInContext(request, () => server.emit(event, request, socket, head));
 }
 
 /** Uses the raw headers: `request.headers` would call methods that user code may have replaced. */

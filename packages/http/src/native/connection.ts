@@ -15,6 +15,8 @@ export interface Engine {
   readonly addon: AddonPort;
   readonly outbox: Outbox;
   readonly pending: Uint32Array;
+  /** 1 if it has a thread of its own, otherwise 0. */
+  readonly number: number;
 }
 
 /** Events of a server. Each is called in its own try; anything it throws becomes an uncaught exception. */
@@ -86,6 +88,11 @@ export class Connection {
     this.generation = generation;
   }
 
+  /** The number of its engine. */
+  get engine(): number {
+    return this.#engine.number;
+  }
+
   /** Bytes the kernel had not taken at the last flush; after destruction, the bytes it never took. */
   get pending(): number {
     return this.destroyed || this.closed ? this.#lost : this.#engine.pending[this.slot]!;
@@ -99,25 +106,28 @@ export class Connection {
 
   /**
    * Writes a whole response: `head` ends with an empty line and declares the length of the body. `flags` has END, and CLOSE
-   * if the connection is not kept.
+   * if the connection is not kept; `facts` are those of an observed response.
    */
   answer(
     sequence: number,
     head: string,
     body: string | Uint8Array | undefined,
     flags: number,
+    facts = 0,
   ): void {
-    this.#engine.outbox.answer(this.slot, this.generation, sequence, flags | END, head, body ?? '');
+    const { outbox } = this.#engine;
+    outbox.answer(this.slot, this.generation, sequence, flags | END, facts, head, body ?? '');
   }
 
-  /** Writes a part of a response, as `flags` describes it. */
+  /** Writes a part of a response, as `flags` describes it; the last part of an observed one has its facts. */
   write(
     sequence: number,
     data: string | Uint8Array,
     encoding: BufferEncoding | undefined,
     flags: number,
+    facts = 0,
   ): void {
-    this.#engine.outbox.write(this.slot, this.generation, sequence, flags, data, encoding);
+    this.#engine.outbox.write(this.slot, this.generation, sequence, flags, facts, data, encoding);
   }
 
   /** Ends a chunked response, with trailer lines (`name: value`, each terminated by CRLF). */

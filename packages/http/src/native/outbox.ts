@@ -4,7 +4,8 @@ import { COMMAND, OUTSTANDING, PAIR, WRITE_FLAGS } from './wire.ts';
 
 // Destructured, because V8 folds constants of the same module, and loads another module's each time.
 const { WRITTEN, UNWATCHED, FIRST_COMMAND } = OUTSTANDING;
-const { ACTION_AND_FLAGS, SLOT, GENERATION, SEQUENCE, OFFSET, LENGTH, WORDS, WRITE } = COMMAND;
+const { ACTION_AND_FLAGS, SLOT, GENERATION, SEQUENCE, OFFSET, LENGTH, FACTS, WORDS, WRITE } =
+  COMMAND;
 const { SECOND_SHIFT } = PAIR;
 const { END } = WRITE_FLAGS;
 
@@ -41,14 +42,15 @@ export class Outbox {
     generation: number,
     sequence: number,
     flags: number,
+    facts: number,
     head: string,
     body: string | Uint8Array,
   ): void {
     const isText = typeof body === 'string';
     const maxBytes = head.length + (isText ? body.length * MAX_UTF8_BYTES : body.byteLength);
     if (maxBytes > this.#size / 2 || (!isText && body.byteLength >= LARGE)) {
-      this.write(slot, generation, sequence, 0, head, 'latin1');
-      this.write(slot, generation, sequence, flags, body, 'utf8');
+      this.write(slot, generation, sequence, 0, 0, head, 'latin1');
+      this.write(slot, generation, sequence, flags, facts, body, 'utf8');
       return;
     }
     const start = this.#room(maxBytes);
@@ -60,7 +62,7 @@ export class Outbox {
       output.set(body, end);
       end += body.byteLength;
     }
-    this.#command(slot, generation, sequence, flags, start, end);
+    this.#command(slot, generation, sequence, flags, facts, start, end);
   }
 
   write(
@@ -68,27 +70,28 @@ export class Outbox {
     generation: number,
     sequence: number,
     flags: number,
+    facts: number,
     data: string | Uint8Array,
     encoding: BufferEncoding | undefined,
   ): void {
     if (typeof data !== 'string') {
       const { byteLength } = data;
       if (byteLength >= LARGE) {
-        this.#addon.write(slot, generation, sequence, flags, data);
+        this.#addon.write(slot, generation, sequence, flags, facts, data);
         // The kernel may hold back its last packet for more data: see `cork.rs`.
         if ((flags & END) === 0) this.#watch();
         return;
       }
       const start = this.#room(byteLength);
       this.#output.set(data, start);
-      this.#command(slot, generation, sequence, flags, start, start + byteLength);
+      this.#command(slot, generation, sequence, flags, facts, start, start + byteLength);
       return;
     }
     const isLatin1 = encoding === 'latin1' || encoding === 'binary';
     const isUtf8 = encoding === undefined || encoding === 'utf8' || encoding === 'utf-8';
     const maxBytes = isLatin1 ? data.length : data.length * MAX_UTF8_BYTES;
     if ((!isLatin1 && !isUtf8) || maxBytes >= LARGE * MAX_UTF8_BYTES) {
-      this.write(slot, generation, sequence, flags, Buffer.from(data, encoding), undefined);
+      this.write(slot, generation, sequence, flags, facts, Buffer.from(data, encoding), undefined);
       return;
     }
     const start = this.#room(maxBytes);
@@ -96,7 +99,7 @@ export class Outbox {
     const length = isLatin1
       ? output.latin1Write(data, start, data.length)
       : output.utf8Write(data, start, maxBytes);
-    this.#command(slot, generation, sequence, flags, start, start + length);
+    this.#command(slot, generation, sequence, flags, facts, start, start + length);
   }
 
   #watch(): void {
@@ -120,6 +123,7 @@ export class Outbox {
     generation: number,
     sequence: number,
     flags: number,
+    facts: number,
     start: number,
     end: number,
   ): void {
@@ -131,6 +135,7 @@ export class Outbox {
     commands[at + SEQUENCE] = sequence;
     commands[at + OFFSET] = start;
     commands[at + LENGTH] = end - start;
+    commands[at + FACTS] = facts;
     this.#used = end;
     // After this store, another thread may take it: see `sender.rs`.
     Atomics.store(commands, WRITTEN, at + WORDS);

@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { loadAddon, type Addon, type Port as AddonPort } from '../../native.cjs';
+import { addObservedEngine } from '../exchange-observer.ts';
 import { LineLog } from './line-log.ts';
 import { Connection, type Engine, type ServerEvents } from './connection.ts';
 import { Inbox } from './inbox.ts';
@@ -88,7 +89,9 @@ export class Port {
     this.#addon = new AddonPort(memory, isThreaded, (from, words) => this.#read(from, words));
     this.#references = new References(this.#addon);
     const outbox = new Outbox(this.#addon, memory);
-    this.#engine = { addon: this.#addon, outbox, pending: memory.pending };
+    const number = isThreaded ? 1 : 0;
+    this.#engine = { addon: this.#addon, outbox, pending: memory.pending, number };
+    addObservedEngine({ number, observe: (ring) => this.#addon.observe(ring) });
     // Sends the responses made in the turn of the loop that ends the process.
     process.on('exit', () => {
       this.#addon.flush();

@@ -248,8 +248,12 @@ export const COMMAND = {
   OFFSET: 4,
   /** Number of bytes. */
   LENGTH: 5,
+  /** With the last command of a response: its status above its route's number. 0 otherwise, and without an observer. */
+  FACTS: 6,
   /** Size of a command in words. */
-  WORDS: 6,
+  WORDS: 7,
+  /** Shift of the status in the facts, in bits. */
+  STATUS_SHIFT: 22,
   /** The only action: write the bytes. */
   WRITE: 1,
 } as const;

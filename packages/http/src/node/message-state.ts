@@ -2,6 +2,10 @@
 
 /** On a request: its response finished before its stream was used, so the stream is at its end. */
 export const kReleased: unique symbol = Symbol('released');
+/** On a request: the context of its events, which its observer has given it. */
+export const kContext: unique symbol = Symbol('context');
+/** On a request with a context: the observer. */
+export const kObserver: unique symbol = Symbol('observer');
 
 // The following are on responses.
 

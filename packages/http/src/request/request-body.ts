@@ -1,14 +1,20 @@
 import type { EngineConnection, EngineRequest } from '../exchange.ts';
-import { kReleased } from '../node/message-state.ts';
+import { kContext, kReleased } from '../node/message-state.ts';
 import { kAbortController, kDetachSignal } from '../node/node-internals.ts';
 import { mayHaveListeners } from '../node/replaced-methods.ts';
 import { isRequestReplaced, isStream } from './request.ts';
+import { runInContext } from './request-context.ts';
 
 /** Adds a chunk to the body of the latest request. */
 export function pushBody(connection: EngineConnection, chunk: Buffer): void {
   const { incoming } = connection;
   if (incoming === null || incoming._dumped) return;
-  if (!incoming.push(chunk)) connection.pauseReading();
+  if (incoming[kContext] === undefined) push(incoming, connection, chunk);
+  else runInContext(incoming, push, incoming, connection, chunk);
+}
+
+function push(request: EngineRequest, connection: EngineConnection, chunk: Buffer): void {
+  if (!request.push(chunk)) connection.pauseReading();
 }
 
 /**
@@ -20,14 +26,23 @@ export function completeBody(connection: EngineConnection, trailers: readonly st
   if (incoming === null) return;
   incoming.complete = true;
   if (trailers.length > 0) incoming._addHeaderLines(trailers, trailers.length);
-  incoming.push(null);
+  pushEndInContext(incoming);
   connection.resumeReading();
+}
+
+function pushEndInContext(request: EngineRequest): void {
+  if (request[kContext] === undefined) pushEnd(request);
+  else runInContext(request, pushEnd, request);
+}
+
+function pushEnd(request: EngineRequest): void {
+  request.push(null);
 }
 
 /** Ends a request without a body, after the listeners have received it. */
 export function completeBodyless(request: EngineRequest): void {
   request.complete = true;
-  if (isStream(request)) request.push(null);
+  if (isStream(request)) pushEndInContext(request);
   // A method of it was replaced: its end is pushed when it becomes a stream.
   else if (isRequestReplaced(request)) void request._readableState;
 }

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { EngineConnection, EngineRequest as Request } from '../exchange.ts';
 import { defineHidden, defineOwn, inheritDefaults } from '../node/message-defaults.ts';
 import type { HeaderBlock } from '../native/index.ts';
-import { kReleased } from '../node/message-state.ts';
+import { kContext, kReleased } from '../node/message-state.ts';
 import { http } from '../node/node-http.ts';
 import {
   freshIncoming,
@@ -186,6 +186,7 @@ for (const kind of [BodyRequest, BodylessRequest]) {
   defineHidden(kind.prototype, 'constructor', http.IncomingMessage);
 }
 defineOwn(EngineRequest.prototype, kReleased, false);
+defineOwn(EngineRequest.prototype, kContext, undefined);
 defineOwn(EngineRequest.prototype, 'upgrade', false);
 
 const { _read: ownRead_, read: ownRead } = EngineRequest.prototype;

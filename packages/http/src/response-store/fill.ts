@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RequestHead } from '../request/request-head.ts';
 import type { StoredHeaders, StoredResponse } from './stored-response.ts';
+import { routeOf } from '../exchange-observer.ts';
 import { credentials, type Fill } from '../native/index.ts';
 import { ENCODING, IDENTITY, OUTCOME } from '../native/wire.ts';
 import { http } from '../node/node-http.ts';
@@ -78,6 +79,7 @@ export function toFill(
     tags: [...(response.tags ?? [])],
     isOffer,
     line: response.line ?? 0,
+    route: response.from === undefined ? 0 : routeOf(response.from),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /** A response that the engine sends without JavaScript. */
 export interface StoredResponse {
@@ -50,6 +50,11 @@ export interface StoredResponse {
    * @default 0
    */
   readonly line?: number;
+  /**
+   * The response that it repeats: an observer of exchanges counts it under the same route.
+   * @default no route
+   */
+  readonly from?: ServerResponse;
 }
 
 /** As for `writeHead`; pairs keep order and duplicates. */

@@ -11,6 +11,7 @@ import {
 } from '../node/node-internals.ts';
 import { defineOwn } from '../node/message-defaults.ts';
 import type { BufferedWrites, EngineResponse } from '../exchange.ts';
+import { runInContext } from '../request/request-context.ts';
 import {
   kBuffered,
   kConnection,
@@ -18,6 +19,7 @@ import {
   kJoinedLength,
   kSequence,
 } from '../node/message-state.ts';
+import { factsOf } from './response-facts.ts';
 import { lengthOf, roughLength, type Chunk } from './response-output.ts';
 import { takeCallbacks, type Callback } from './write-callbacks.ts';
 
@@ -122,9 +124,18 @@ export function finishNode(response: EngineResponse): void {
   response.detachSocket(socket);
   // Node ends the socket behind a last response, which uncorks it.
   if (response._last) for (let corks = socket.writableCorked; corks > 0; corks--) socket.uncork();
-  connection.native.write(response[kSequence], '', 'latin1', flags);
-  nextTick(emitClose, response);
+  connection.native.write(response[kSequence], '', 'latin1', flags, factsOf(response));
+  closeAfterTick(response);
   connection.finished(response);
+}
+
+/** Emits "close" in the next tick, in the context of the request. */
+export function closeAfterTick(response: EngineResponse): void {
+  runInContext(response.req, closeInTick, response);
+}
+
+function closeInTick(response: EngineResponse): void {
+  nextTick(emitClose, response);
 }
 
 /** Emits "close" once. */

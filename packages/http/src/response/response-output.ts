@@ -10,6 +10,7 @@ import {
   kTickBytes,
   kWriteCallbacks,
 } from '../node/message-state.ts';
+import { factsOf } from './response-facts.ts';
 import { expectCallback, type Callback } from './write-callbacks.ts';
 
 const { CHUNK, CLOSE, END, TRAILERS } = WRITE_FLAGS;
@@ -64,7 +65,8 @@ function writeOrBuffer(
 ): void {
   const connection = response[kConnection];
   if (connection.first === response) {
-    connection.native.write(response[kSequence], data, encoding, flags);
+    const facts = (flags & END) === 0 ? 0 : factsOf(response);
+    connection.native.write(response[kSequence], data, encoding, flags, facts);
     return;
   }
   (response[kBuffered] ??= []).push(data, encoding, flags);
@@ -82,11 +84,13 @@ export function flushBuffered(response: EngineResponse): void {
     return;
   }
   for (let at = 0; at < buffered.length; at += 3) {
+    const flags = buffered[at + 2] as number;
     native.write(
       response[kSequence],
       buffered[at] as Chunk,
       buffered[at + 1] as BufferEncoding | undefined,
-      buffered[at + 2] as number,
+      flags,
+      (flags & END) === 0 ? 0 : factsOf(response),
     );
   }
 }
@@ -292,7 +296,7 @@ export function sendEnd(
     const isWhole = !isChunked && (response[kIsAscii] || typeof body !== 'string');
     if (isWhole && first === response) {
       response._headerSent = true;
-      native.answer(response[kSequence], response._header!, body, flags);
+      native.answer(response[kSequence], response._header!, body, flags, factsOf(response));
       return;
     }
     sendHead(response, isChunked ? undefined : (encoding ?? 'utf8'));

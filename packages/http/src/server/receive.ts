@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { failConnection } from '../connection/client-error.ts';
 import type { HttpConnection } from '../connection/connection.ts';
 import { nextTick } from '../node/clocks.ts';
@@ -12,9 +13,12 @@ import {
   skipEmptyBody,
 } from '../request/request-body.ts';
 import { announcesBody } from '../request/request-headers.ts';
+import { beginExchange } from '../request/request-context.ts';
 import { isUpgrade, upgrade } from '../connection/upgrade.ts';
 import { publishCreated, publishStart } from '../connection/channels.ts';
-import type { EngineRequest, EngineResponse } from '../exchange.ts';
+import { currentObserver } from '../exchange-observer.ts';
+import type { EngineRequest, EngineResponse, ServingServer } from '../exchange.ts';
+import { kContext, kObserver } from '../node/message-state.ts';
 import { areRequestsReplaced } from '../node/replaced-methods.ts';
 
 const { BODY_COMPLETE, BODY_NONE, CONNECT, EXPECT_CONTINUE, EXPECT_OTHER } = REQUEST_FLAGS;
@@ -32,13 +36,16 @@ export function receive(
 ): void {
   const app = appOf(connection, flags);
   const request = createRequest(connection, method, url, flags, headers, app);
+  const observer = currentObserver();
   if ((flags & (UPGRADE | CONNECT)) !== 0 && isUpgrade(request, connection)) {
+    if (observer !== undefined) beginExchange(observer, connection, request, undefined, sequence);
     upgrade(request, connection);
     return;
   }
   const response = createResponse(request, connection, sequence, flags, app);
   connection.incoming = request;
   connection.enqueue(response);
+  if (observer !== undefined) beginExchange(observer, connection, request, response, sequence);
   const hasBody = (flags & BODY_NONE) === 0;
   if (!hasBody && connection.server.optimizesEmptyRequests && !announcesBody(request)) {
     skipEmptyBody(request);
@@ -91,7 +98,7 @@ function dispatch(
       const count = ++connection.requestCount;
       response.maxRequestsOnConnectionReached = limit <= count;
       if (limit < count) {
-        server.emit('dropRequest', request, connection.socket());
+        emit(server, 'dropRequest', request, connection.socket());
         response.writeHead(503);
         response.end();
         return;
@@ -106,7 +113,28 @@ function dispatch(
       String(request.headers.te),
     );
   }
-  server.emit('request', request, response);
+  emit(server, 'request', request, response);
+}
+
+/** Emits an event of the server in the request's context. */
+function emit(
+  server: ServingServer,
+  event: string,
+  request: EngineRequest,
+  given: EngineResponse | Socket,
+): void {
+  const context = request[kContext];
+  if (context === undefined) server.emit(event, request, given);
+  else request[kObserver]!.run(context, emitNow, server, event, request, given);
+}
+
+function emitNow(
+  server: ServingServer,
+  event: string,
+  request: EngineRequest,
+  given: EngineResponse | Socket,
+): void {
+  server.emit(event, request, given);
 }
 
 function dispatchExpectation(
@@ -118,13 +146,13 @@ function dispatchExpectation(
   if ((flags & EXPECT_CONTINUE) !== 0) {
     response._expect_continue = true;
     if (server.listenerCount('checkContinue') > 0) {
-      server.emit('checkContinue', request, response);
+      emit(server, 'checkContinue', request, response);
     } else {
       response.writeContinue();
-      server.emit('request', request, response);
+      emit(server, 'request', request, response);
     }
   } else if (server.listenerCount('checkExpectation') > 0) {
-    server.emit('checkExpectation', request, response);
+    emit(server, 'checkExpectation', request, response);
   } else {
     response.writeHead(417);
     response.end();

@@ -37,6 +37,8 @@ export interface EngineAnswer {
   readonly identify?: 'public' | { readonly header: string } | { readonly cookie: string };
   readonly cookies: Cookies;
   readonly line?: number;
+  /** The response that it repeats: hits have its route in telemetry. */
+  readonly from?: ServerResponse;
 }
 
 /** Returns true if the framework itself sends 304 for `If-None-Match`, in place of a response with this status. */
@@ -110,7 +112,7 @@ export class EngineStore {
       encodings: readonly string[] | undefined;
     },
     request: EngineRequest,
-    sent: SentResponse,
+    sent: SentResponse & { readonly from: ServerResponse },
   ): string | undefined {
     const { lines } = this.#answers;
     const freshMs = Math.min(answer.freshMs, answer.madeAt + answer.freshMs - Date.now());
@@ -232,7 +234,7 @@ export class EngineOffers {
       const encodings = this.#encodingsOf(request, offered, sent);
       if (encodings === 'not yet') return;
       const by = { route: this.#route, revalidates: this.#revalidates, encodings };
-      const outcome = this.#store.offer(offered, by, of, sent);
+      const outcome = this.#store.offer(offered, by, of, { ...sent, from: raw });
       if (outcome !== undefined) this.#note(outcome);
     });
   }

@@ -59,6 +59,12 @@ export const KIND = {
   CHANGE: 11,
 } as const;
 
+/** The second word of a time that a user gives. */
+export const TIME = {
+  /** Flag: the time counts from 1970 (CLOCK_REALTIME), as the user gave it. The other bits are the nanoseconds. */
+  IS_EPOCH: 2147483648,
+} as const;
+
 /** The first word of a record: its kind, and its length in words. */
 export const FIRST = {
   /** Mask of the kind. */
@@ -191,7 +197,8 @@ export const ROUTE = {
 /** A text is one word, twice its number plus 1, or twice its length followed by its bytes. An attribute is the text of its key, and */
 /** a value: a word of `value`, and its words. An event is a time, the text of its name, the number of its attributes, and these. */
 /** A link is the four words of a trace id, the two of a span id, its flags, the text of its trace state, the number of its */
-/** attributes, and these. */
+/** attributes, and these. The number of attributes of an event or a link has, from bit `DROPPED_SHIFT` on, the number of those that */
+/** a limit dropped. */
 export const SPAN = {
   /** The trace id: four words, each eight digits of it. */
   TRACE_ID: 1,
@@ -211,6 +218,8 @@ export const SPAN = {
   ENDED_AT: 14,
   /** Start of the fields. */
   FIELDS: 16,
+  /** Shift of the number of attributes that were dropped from an event or a link. */
+  DROPPED_SHIFT: 16,
 } as const;
 
 /** The first word of a value. */
@@ -227,8 +236,14 @@ export const VALUE = {
   TEXT: 4,
   /** The number of values that follow, and these. */
   ARRAY: 5,
-  /** A value that is missing from an array. */
+  /** A value that is null, or missing from an array. */
   NOTHING: 6,
+  /** Bytes: their number, and these. */
+  BYTES: 7,
+  /** A map: the number of its entries, and for each the text of its key, and a value. */
+  MAP: 8,
+  /** Max depth of a value: those in an array or a map are one deeper, and what is deeper still is written as nothing. */
+  MAX_DEPTH: 32,
 } as const;
 
 /** Words of CHANGE, followed by the fields that its operation names. */

@@ -124,7 +124,8 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
   });
   const prometheusText = async (): Promise<string> => {
     collector.drain();
-    return collector.prometheus() + (await userMetrics.prometheusText());
+    const ofUser = await userMetrics.prometheusText({ hasResource: false });
+    return collector.prometheus() + ofUser;
   };
   const page =
     isMainThread && config.metrics.includes('prometheus')

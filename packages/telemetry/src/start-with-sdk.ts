@@ -61,7 +61,7 @@ export function startWithSdk(config: Config, resource: Resource, reason: string)
   const exporting = new Exporting(plans(config, provider, userMetrics), {
     timeout: config.batch.exportTimeout,
   });
-  const prometheusText = (): Promise<string> => userMetrics.prometheusText();
+  const prometheusText = (): Promise<string> => userMetrics.prometheusText({ hasResource: true });
   const page =
     isMainThread && config.metrics.includes('prometheus')
       ? servePrometheus(prometheusText, config.prometheus)

@@ -31,13 +31,12 @@ export class UserMetrics {
     return ProtobufMetricsSerializer.serializeRequest(metrics) ?? null;
   }
 
-  /** Returns them in Prometheus' text format. */
-  async prometheusText(): Promise<string> {
+  /** Returns them in Prometheus' text format; `hasResource`: with the metric that describes the resource. */
+  async prometheusText({ hasResource }: { readonly hasResource: boolean }): Promise<string> {
     const metrics = await collected(this.#pulled);
     if (metrics.scopeMetrics.length === 0) return '';
     const { PrometheusSerializer } = await import('@opentelemetry/exporter-prometheus');
-    // The resource's own metric is in the collector's text.
-    return new PrometheusSerializer('', false, undefined, true).serialize(metrics);
+    return new PrometheusSerializer('', false, undefined, !hasResource).serialize(metrics);
   }
 }
 

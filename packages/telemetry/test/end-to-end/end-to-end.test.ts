@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { findAddon } from '../../src/native/addon.ts';
 import { metricsOf, spansOf, type FoundMetric, type FoundSpan } from '../otlp.ts';
 import { Receiver } from '../receiver.ts';
 import { until } from '@redline/services/until';
-import { runApp } from './run-app.ts';
+import { killApps, runApp } from './run-app.ts';
 
 const addon = findAddon();
 const hasEngine = process.platform === 'linux';
@@ -31,7 +33,10 @@ beforeEach(async () => {
   receiver = await new Receiver().start();
 });
 
-afterEach(() => receiver.stop());
+afterEach(async () => {
+  killApps();
+  await receiver.stop();
+});
 
 for (const { name, onEngine, env, needsAddon } of ways) {
   const reason = needsAddon && typeof addon === 'string' ? addon : !hasEngine && onEngine;
@@ -155,6 +160,35 @@ for (const { name, onEngine, env, needsAddon } of ways) {
       assert.equal(await app.stop(), 0);
     });
 
+    test("Prometheus' page has the metrics of HTTP and of the user's meters, and not its own", async () => {
+      const port = await freePort();
+      const app = await runApp('express', receiver, {
+        onEngine,
+        env: {
+          ...env,
+          OTEL_TRACES_EXPORTER: 'none',
+          OTEL_METRICS_EXPORTER: 'prometheus',
+          OTEL_EXPORTER_PROMETHEUS_PORT: String(port),
+        },
+      });
+      for (let item = 0; item < 10; item++) {
+        await (await fetch(`${app.url}/api/v1/items/${item}`)).text();
+      }
+      const page = `http://127.0.0.1:${port}/metrics`;
+      assert.equal((await fetch(`http://127.0.0.1:${port}/other`)).status, 404);
+      await fetch(page);
+      const response = await fetch(page);
+      assert.match(response.headers.get('content-type')!, /^text\/plain; version=0\.0\.4/);
+      const text = await response.text();
+      const counts = text.match(/^http_server_request_duration(?:_seconds)?_count\{.*$/gm);
+      assert.equal(counts?.length, 1, text);
+      assert.match(counts![0]!, /http_route="\/api\/:version\/items\/:item".*\} 10$/);
+      assert.match(text, /^app_orders_total\{kind="book".*\} 10$/m);
+      assert.deepEqual(text.match(/^target_info\{.*service_name="shop".*\} 1$/gm)?.length, 1, text);
+      assert.equal(await app.stop(), 0);
+      assert.deepEqual(receiver.received, []);
+    });
+
     test('always_off: the context of a request is there, and no span is sent', async () => {
       const app = await runApp('node', receiver, {
         onEngine,
@@ -169,6 +203,31 @@ for (const { name, onEngine, env, needsAddon } of ways) {
 }
 
 describe('at start', () => {
+  test('loaded twice, it starts once', async () => {
+    const app = await runApp('node', receiver, {
+      onEngine: false,
+      env: { NODE_OPTIONS: '--import @redline/telemetry/register' },
+    });
+    await (await fetch(app.url)).text();
+    assert.equal(await app.stop(), 0);
+    assert.deepEqual(
+      spans()
+        .map(({ name }) => name)
+        .sort(),
+      ['GET', 'work'],
+    );
+  });
+
+  test('OTEL_SDK_DISABLED: nothing is sent', async () => {
+    const app = await runApp('node', receiver, {
+      onEngine: false,
+      env: { OTEL_SDK_DISABLED: 'true' },
+    });
+    await (await fetch(app.url)).text();
+    assert.equal(await app.stop(), 0);
+    assert.deepEqual(receiver.received, []);
+  });
+
   test('an unknown value ends the process with an error that names it', async () => {
     await assert.rejects(
       runApp('node', receiver, { onEngine: false, env: { OTEL_TRACES_EXPORTER: 'otpl' } }),
@@ -176,6 +235,15 @@ describe('at start', () => {
     );
   });
 });
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 function spans(from = 0): FoundSpan[] {
   const traces = receiver.received.slice(from).filter(({ path }) => path === '/v1/traces');

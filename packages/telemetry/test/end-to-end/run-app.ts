@@ -13,6 +13,13 @@ export interface RunningApp {
   stop(signal?: NodeJS.Signals): Promise<number | NodeJS.Signals>;
 }
 
+const running = new Set<ChildProcess>();
+
+/** Kills what a test that failed has left. */
+export function killApps(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
 /** Runs an app below `@redline/telemetry/register`, which sends to a receiver. */
 export async function runApp(
   framework: string,
@@ -41,6 +48,8 @@ export async function runApp(
     },
   );
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+  running.add(child);
+  child.once('exit', () => running.delete(child));
   let errors = '';
   child.stderr!.setEncoding('utf8').on('data', (chunk: string) => {
     errors += chunk;

@@ -117,7 +117,7 @@ for (const [name, wildcard] of [
     test('a handler that fails, in an app that handles no errors', async () => {
       const app = express();
       const router = express.Router();
-      app.set('env', 'test');
+      (app as unknown as { set(name: string, value: unknown): void }).set('env', 'test');
       app.use('/api', router);
       router.get('/broken/:id', () => {
         throw new Error('broken');

@@ -111,7 +111,10 @@ export class ConnectionSocket extends net.Socket {
   }
 
   override resume(): this {
-    this.#connection.resumeEngineReads();
+    const connection = this.#connection;
+    connection.resumeEngineReads();
+    // Node's server reads on when "resume" is emitted, in the next tick, although the socket was paused again meanwhile.
+    if (this.readableFlowing !== true) nextTick(() => connection.resumeEngineReads());
     return super.resume();
   }
 

@@ -15,7 +15,7 @@ import { createRing } from '../../src/native/ring.ts';
 import { RingWriter } from '../../src/native/ring-writer.ts';
 import { BEGIN, END, FIRST, KIND, LEVEL, PEER, RING } from '../../src/native/wire.ts';
 import { NodeServers } from '../../src/servers/node-servers.ts';
-import { until } from '@redline/services/until';
+import { until } from '../until.ts';
 
 const storage = new AsyncLocalStorage<object>();
 const ring = createRing(65_536, LEVEL.HEADS);
@@ -133,15 +133,16 @@ describe('once the engine serves plain HTTP', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     for (const path of ['/one', '/two']) {
-      // The types of node:https lack `pskCallback`.
-      const sent = https.request({
+      const how = {
         port: portOf(server),
         path,
         ciphers,
         agent: false,
-        checkServerIdentity: () => undefined,
+        // The types of node:https lack it.
         pskCallback: () => ({ psk, identity: 'test' }),
-      } as https.RequestOptions);
+        checkServerIdentity: () => undefined,
+      };
+      const sent = https.request(how);
       const [response] = await once(sent.end(), 'response');
       response.resume();
       await once(response, 'end');

@@ -3,6 +3,7 @@ import net from 'node:net';
 import { ConnectionHandle } from './connection-handle.ts';
 import type { EngineConnection, EngineResponse, ServingServer } from '../exchange.ts';
 import { nodeError } from '../errors.ts';
+import { nextTick } from '../node/clocks.ts';
 import { defineHidden } from '../node/message-defaults.ts';
 import { kNeedDrain } from '../node/node-internals.ts';
 import { handOver } from '../response/hand-over.ts';

@@ -15,7 +15,7 @@ import { createRing } from '../../src/native/ring.ts';
 import { RingWriter } from '../../src/native/ring-writer.ts';
 import { BEGIN, END, FIRST, KIND, LEVEL, PEER, RING } from '../../src/native/wire.ts';
 import { NodeServers } from '../../src/servers/node-servers.ts';
-import { until } from '../until.ts';
+import { until } from '@redline/services/until';
 
 const storage = new AsyncLocalStorage<object>();
 const ring = createRing(65_536, LEVEL.HEADS);

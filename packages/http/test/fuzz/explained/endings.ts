@@ -121,6 +121,16 @@ export const endings: Explanation[] = [
       ran(of, redline).some(destroys),
   },
   {
+    reason:
+      'what a client sends while too much waits for its turn may be with the engine when the last response ends the connection; Node leaves it unread, and the kernel resets, and drops what the client has not read',
+    covers: ({ node, redline, case: of }) =>
+      node.end === 'reset' &&
+      redline.end === 'FIN' &&
+      redline.bytes.startsWith(node.bytes) &&
+      sameRequests(node, redline) &&
+      ran(of, redline).slice(1).some(needsDrain),
+  },
+  {
     reason: 'an end that throws leaves the socket as it was; Node leaves it corked',
     covers: ({ node, redline, case: of }) =>
       threwAtEnd(of, node) &&

@@ -1,4 +1,5 @@
 import { diag } from '@opentelemetry/api';
+import { beforeEndBySignal } from './end-signal.ts';
 
 /** Sends what there is now; false if that failed. */
 export type Send = () => Promise<boolean>;
@@ -67,22 +68,8 @@ export class Exporting {
     const beforeExit = (): void => void this.flush().catch(report);
     // Once: what this sends leads to another `beforeExit`.
     process.once('beforeExit', beforeExit);
-    const onSignal = (signal: NodeJS.Signals): void => {
-      // Others listen: they end the process, or do not.
-      const isAlone = process.listenerCount(signal) === 1;
-      void this.flush()
-        .catch(report)
-        .finally(() => {
-          if (!isAlone) return;
-          process.removeListener(signal, onSignal);
-          process.kill(process.pid, signal);
-        });
-    };
-    process.on('SIGTERM', onSignal);
-    this.#stops.push(
-      () => process.removeListener('beforeExit', beforeExit),
-      () => process.removeListener('SIGTERM', onSignal),
-    );
+    const endSignal = beforeEndBySignal(() => this.flush().catch(report));
+    this.#stops.push(() => process.removeListener('beforeExit', beforeExit), endSignal);
   }
 }
 

@@ -1,12 +1,32 @@
-// Writes a request, and ends before anything reads it.
-import { isMainThread, workerData } from 'node:worker_threads';
+// Writes a request, and ends before anything reads it; or writes until it is ended.
+import { isMainThread, parentPort, workerData } from 'node:worker_threads';
 import { type JsSettings, loadAddon } from '../native.cjs';
 import { Ring } from './write.ts';
 
-const settings = (workerData ?? JSON.parse(process.env['SETTINGS']!)) as JsSettings;
-const ring = new Ring();
+interface Data extends JsSettings {
+  readonly isBusy?: boolean;
+}
+
+const settings = (workerData ?? JSON.parse(process.env['SETTINGS']!)) as Data;
 const { Collector } = loadAddon();
-new Collector(settings).addSource(null, ring.words);
-ring.begin([1, 1, 1], 'GET /worker\r\n');
-ring.end([1, 1, 1], 200);
+const collector = new Collector(settings);
+const ring = new Ring();
+collector.addSource(null, ring.words);
+writeRequest(ring);
 if (isMainThread) process.stdout.write('ended\n');
+if (settings.isBusy === true) {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort!.postMessage('busy');
+  for (;;) {
+    const more = new Ring();
+    const source = collector.addSource(new Ring().words, more.words);
+    for (let number = 0; number < 300; number++) writeRequest(more);
+    collector.wake();
+    collector.removeSource(source);
+  }
+}
+
+function writeRequest(to: Ring): void {
+  to.begin([1, 1, 1], 'GET /worker\r\n');
+  to.end([1, 1, 1], 200);
+}

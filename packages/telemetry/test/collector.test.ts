@@ -248,6 +248,19 @@ describe('a collector', { skip: native === undefined && 'no addon is built here'
     assert.deepEqual(paths, Array(3).fill('/worker'));
   });
 
+  test('survives workers that are ended while they write', async () => {
+    const program = new URL('collector-worker.ts', import.meta.url);
+    const before = collector.counts().requests;
+    for (let round = 0; round < 10; round++) {
+      const worker = new Worker(program, { workerData: { ...settings, isBusy: true } });
+      await once(worker, 'message');
+      collector.drain();
+      await worker.terminate();
+    }
+    assert.ok(collector.counts().requests >= before + 10);
+    assert.ok(taken(collector).spans.length >= 10);
+  });
+
   test('lets the process end', () => {
     const program = new URL('collector-worker.ts', import.meta.url).pathname;
     const env = { ...process.env, SETTINGS: JSON.stringify(settings) };

@@ -38,8 +38,8 @@ export function decodeSpans(request: Buffer): {
 export function decodeMetrics(
   request: Buffer,
 ): Record<string, { attributes: object; count: bigint; buckets: bigint[] }[]> {
-  const [resourceMetrics] = messages(read(request), 1);
-  const metrics = messages(resourceMetrics!, 2).flatMap((scope) => messages(scope, 2));
+  const scopes = messages(read(request), 1).flatMap((resource) => messages(resource, 2));
+  const metrics = scopes.flatMap((scope) => messages(scope, 2));
   return Object.fromEntries(
     metrics.map((metric) => {
       const [histogram] = messages(metric, 9);
@@ -48,12 +48,22 @@ export function decodeMetrics(
         text(metric, 1),
         points.map((point) => ({
           attributes: attributes(point, histogram === undefined ? 7 : 9),
-          count: number(point, histogram === undefined ? 6 : 4),
+          count: histogram === undefined ? whole(point) : number(point, 4),
           buckets: packed(point, 6, histogram !== undefined),
         })),
       ];
     }),
   );
+}
+
+/** The value of a sum: an integer, or a double that is one. */
+function whole(point: Message): bigint {
+  const [double] = point.get(4) ?? [];
+  return double === undefined ? number(point, 6) : BigInt(doubleOf(double as bigint));
+}
+
+function doubleOf(bits: bigint): number {
+  return new Float64Array(new BigUint64Array([bits]).buffer)[0]!;
 }
 
 function packed(message: Message, field: number, isThere: boolean): bigint[] {
@@ -83,7 +93,10 @@ function spanOf(span: Message, scope: string): Span {
       traceId: hex(link, 1),
       attributes: attributes(link, 4),
     })),
-    status: { code: Number(number(status!, 3)), message: text(status!, 2) },
+    status: {
+      code: status === undefined ? 0 : Number(number(status, 3)),
+      message: status === undefined ? '' : text(status, 2),
+    },
     flags: Number(number(span, 16)),
   };
 }
@@ -98,11 +111,7 @@ function value(any: Message): unknown {
   if (field === 1) return text(any, 1);
   if (field === 2) return number(any, 2) === 1n;
   if (field === 3) return Number(BigInt.asIntN(64, number(any, 3)));
-  if (field === 4) {
-    const bits = Buffer.alloc(8);
-    bits.writeBigUInt64LE(number(any, 4));
-    return bits.readDoubleLE();
-  }
+  if (field === 4) return doubleOf(number(any, 4));
   return field === 5 ? messages(messages(any, 5)[0]!, 1).map(value) : undefined;
 }
 

@@ -9,7 +9,7 @@ import {
   type Span,
   type SpanOptions,
 } from '@opentelemetry/api';
-import { SamplingDecision, type Sampler } from '@opentelemetry/sdk-trace';
+import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { requestWord } from '../native/ids.ts';
 import type { RingWriter } from '../native/ring-writer.ts';
@@ -17,7 +17,7 @@ import { CHANGE } from '../native/wire.ts';
 import type { OwnSpan } from './own-span.ts';
 import { remoteParent } from './remote-parent.ts';
 import { RequestContext, type RequestSpanFactory } from './request-context.ts';
-import { HeadSampling } from './sampling.ts';
+import { HeadSampling, NOT_RECORD, RECORD_AND_SAMPLED } from './sampling.ts';
 import { ServerSpan, writeChange } from './server-span.ts';
 import { SpanIdentity } from './span-identity.ts';
 import type { SpanScope } from './span-scope.ts';
@@ -101,11 +101,11 @@ export class RequestSpans implements RequestSpanFactory {
       attributes,
       [],
     );
-    const isSampled = result.decision === SamplingDecision.RECORD_AND_SAMPLED;
+    const isSampled = result.decision === RECORD_AND_SAMPLED;
     writeChange(context, CHANGE.SAMPLED, (writer) => writer.word(isSampled ? 1 : 0));
     const state = result.traceState ?? parent?.state;
     const identity = this.#identity(context, traceId, isSampled ? 1 : 0, state);
-    if (result.decision === SamplingDecision.NOT_RECORD) return new UnrecordedSpan(identity);
+    if (result.decision === NOT_RECORD) return new UnrecordedSpan(identity);
     const span = this.#record(context, identity, parent, options);
     if (result.attributes) span.setAttributes(result.attributes);
     return span;

@@ -6,6 +6,10 @@ import type { TraceId } from './trace-id.ts';
 /** A sampler of the user's, or the one that the environment chooses, which the thread in Rust computes too. */
 export type Sampling = HeadSampling | Sampler;
 
+/** Decisions of a sampler: those of `SamplingDecision`, whose package is loaded by nothing else here. */
+export const NOT_RECORD = 0;
+export const RECORD_AND_SAMPLED = 2;
+
 export interface HeadSamplingOptions {
   /** The share of the traces that begin here and are sampled: 1 for all, 0 for none. */
   readonly ratio: number;

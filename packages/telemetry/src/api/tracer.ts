@@ -12,12 +12,12 @@ import {
   type Tracer as TracerApi,
 } from '@opentelemetry/api';
 import { cleanAttributes, isTracingSuppressed } from '@opentelemetry/core';
-import { SamplingDecision, type Sampler } from '@opentelemetry/sdk-trace';
+import type { Sampler } from '@opentelemetry/sdk-trace';
 import { withSpan } from './derived-context.ts';
 import { OwnSpan } from './own-span.ts';
 import { RecordingSpan } from './recording-span.ts';
 import { RequestContext } from './request-context.ts';
-import { HeadSampling } from './sampling.ts';
+import { HeadSampling, NOT_RECORD, RECORD_AND_SAMPLED } from './sampling.ts';
 import { SpanIdentity } from './span-identity.ts';
 import { spanLinks, type SpanLink } from './span-link.ts';
 import type { SpanScope } from './span-scope.ts';
@@ -108,10 +108,10 @@ export class Tracer implements TracerApi {
       attributes,
       links,
     );
-    const isSampled = result.decision === SamplingDecision.RECORD_AND_SAMPLED;
+    const isSampled = result.decision === RECORD_AND_SAMPLED;
     const flags = isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
     const identity = SpanIdentity.random(traceId, flags, result.traceState ?? parent?.state);
-    if (result.decision === SamplingDecision.NOT_RECORD) return new UnrecordedSpan(identity);
+    if (result.decision === NOT_RECORD) return new UnrecordedSpan(identity);
     const span = new RecordingSpan(this.#scope, identity, parent, name, options);
     span.startWith(Object.assign(attributes, result.attributes), links);
     span.droppedAttributesCount += droppedAttributesCount;

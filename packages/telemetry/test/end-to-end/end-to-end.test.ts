@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { findAddon } from '../../src/native/addon.ts';
-import { metricsOf, spansOf, type FoundMetric, type FoundSpan } from '../otlp.ts';
+import { decodeMetrics, decodeSpans, type Span } from '../decode.ts';
 import { Receiver } from '../receiver.ts';
 import { until } from '../until.ts';
 import { killApps, runApp } from './run-app.ts';
@@ -58,17 +58,18 @@ for (const { name, onEngine, env, needsAddon } of ways) {
         const request = spanNamed('GET /api/:version/items/:item');
         const work = spanNamed('work');
         assert.equal(request.traceId, '0af7651916cd43dd8448eb211c80319c');
-        assert.equal(request.parentSpanId, 'b7ad6b7169203331');
+        assert.equal(request.parentId, 'b7ad6b7169203331');
         assert.deepEqual(
-          [request.kind, request.status, request.scope],
+          [request.kind, request.status.code, request.scope],
           [2, 0, '@redline/telemetry'],
         );
-        assert.deepEqual([work.traceId, work.parentSpanId], [request.traceId, request.spanId]);
+        assert.deepEqual([work.traceId, work.parentId], [request.traceId, request.spanId]);
         assert.deepEqual([work.scope, work.attributes], ['app', { step: 1 }]);
         assert.equal(active.spanId, work.spanId);
-        assert.ok(request.startedAt <= work.startedAt, 'the request starts first');
-        assert.ok(work.endedAt <= request.endedAt, 'the request ends last');
-        assert.equal(request.resource['service.name'], 'shop');
+        assert.ok(request.start <= work.start, 'the request starts first');
+        assert.ok(work.end <= request.end, 'the request ends last');
+        const { body } = receiver.received.find(({ path }) => path === '/v1/traces')!;
+        assert.equal(decodeSpans(body).resource['service.name'], 'shop');
         const port = Number(new URL(app.url).port);
         const { 'network.peer.port': peerPort, ...attributes } = request.attributes;
         assert.equal(typeof peerPort, 'number');
@@ -88,24 +89,26 @@ for (const { name, onEngine, env, needsAddon } of ways) {
         });
 
         const broken = spanNamed('GET /api/:version/broken');
-        assert.deepEqual([broken.status, broken.attributes['error.type']], [2, '500']);
+        assert.deepEqual([broken.status.code, broken.attributes['error.type']], [2, '500']);
         assert.notEqual(broken.traceId, request.traceId);
         assert.equal(spans().length, 3);
 
-        const duration = metricNamed('http.server.request.duration');
-        const found = duration.points.map(({ attributes: of, count }) => [
-          of['http.route'],
-          of['http.response.status_code'],
-          of['http.request.method'],
-          of['error.type'],
-          count,
-        ]);
+        const found = pointsOf('http.server.request.duration').map(({ attributes: of, count }) => {
+          const known = of as Record<string, unknown>;
+          const names = [
+            'http.route',
+            'http.response.status_code',
+            'http.request.method',
+            'error.type',
+          ];
+          return [...names.map((each) => known[each]), count];
+        });
         assert.deepEqual(found.sort(), [
-          ['/api/:version/broken', 500, 'GET', '500', 1],
-          ['/api/:version/items/:item', 200, 'GET', undefined, 1],
+          ['/api/:version/broken', 500, 'GET', '500', 1n],
+          ['/api/:version/items/:item', 200, 'GET', undefined, 1n],
         ]);
-        assert.deepEqual(metricNamed('app.orders').points, [
-          { attributes: { kind: 'book' }, count: 1, sum: 1 },
+        assert.deepEqual(pointsOf('app.orders'), [
+          { attributes: { kind: 'book' }, count: 1n, buckets: [] },
         ]);
       });
     }
@@ -133,8 +136,8 @@ for (const { name, onEngine, env, needsAddon } of ways) {
       for (let request = 0; request < 10; request++) await (await fetch(app.url)).text();
       assert.equal(await app.stop(), 0);
       assert.deepEqual(spans(), []);
-      const [point] = metricNamed('http.server.request.duration').points;
-      assert.equal(point!.count, 10);
+      const [point] = pointsOf('http.server.request.duration');
+      assert.equal(point!.count, 10n);
     });
 
     test('spans that a receiver refuses for a while are sent once it takes them', async () => {
@@ -245,12 +248,12 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-function spans(from = 0): FoundSpan[] {
+function spans(from = 0): Span[] {
   const traces = receiver.received.slice(from).filter(({ path }) => path === '/v1/traces');
-  return traces.flatMap(({ body }) => spansOf(body));
+  return traces.flatMap(({ body }) => decodeSpans(body).spans);
 }
 
-function spanNamed(name: string): FoundSpan {
+function spanNamed(name: string): Span {
   const found = spans().filter((span) => span.name === name);
   assert.equal(
     found.length,
@@ -262,10 +265,12 @@ function spanNamed(name: string): FoundSpan {
   return found[0]!;
 }
 
-/** The last one of a name. */
-function metricNamed(name: string): FoundMetric {
+type Points = ReturnType<typeof decodeMetrics>[string];
+
+/** The points of a metric as they were sent last. */
+function pointsOf(name: string): Points {
   const all = receiver.received.filter(({ path }) => path === '/v1/metrics');
-  const found = all.flatMap(({ body }) => metricsOf(body)).filter((metric) => metric.name === name);
+  const found = all.flatMap(({ body }) => decodeMetrics(body)[name] ?? []);
   assert.ok(found.length > 0, `${name} was not sent`);
-  return found.at(-1)!;
+  return decodeMetrics(all.at(-1)!.body)[name]!;
 }

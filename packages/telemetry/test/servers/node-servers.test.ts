@@ -133,15 +133,16 @@ describe('once the engine serves plain HTTP', () => {
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     for (const path of ['/one', '/two']) {
-      const sent = https.request({
+      const how = {
         port: portOf(server),
         path,
         ciphers,
         agent: false,
-        checkServerIdentity: () => undefined,
         // The types of node:https lack it.
-        ...{ pskCallback: () => ({ psk, identity: 'test' }) },
-      });
+        pskCallback: () => ({ psk, identity: 'test' }),
+        checkServerIdentity: () => undefined,
+      };
+      const sent = https.request(how);
       const [response] = await once(sent.end(), 'response');
       response.resume();
       await once(response, 'end');

@@ -10,6 +10,9 @@ export interface Plan {
   readonly interval: number | undefined;
 }
 
+/** Max time in milliseconds by which the end of the process is later: service managers kill soon. */
+const MAX_END = 5_000;
+
 interface ExportingSettings {
   /** Max time of `flush` in milliseconds. */
   readonly timeout: number;
@@ -38,8 +41,7 @@ export class Exporting {
   }
 
   /** Sends all, within the timeout. @throws if it is over, or if the receiver did not take it */
-  async flush(): Promise<void> {
-    const { timeout } = this.#settings;
+  async flush(timeout: number = this.#settings.timeout): Promise<void> {
     this.#settings.before?.();
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<'over'>((resolve) => {
@@ -65,10 +67,12 @@ export class Exporting {
   }
 
   #listen(): void {
-    const beforeExit = (): void => void this.flush().catch(report);
+    const limit = Math.min(this.#settings.timeout, MAX_END);
+    const flush = (): Promise<void> => this.flush(limit).catch(report);
+    const beforeExit = (): void => void flush();
     // Once: what this sends leads to another `beforeExit`.
     process.once('beforeExit', beforeExit);
-    const endSignal = beforeEndBySignal(() => this.flush().catch(report));
+    const endSignal = beforeEndBySignal(flush);
     this.#stops.push(() => process.removeListener('beforeExit', beforeExit), endSignal);
   }
 }

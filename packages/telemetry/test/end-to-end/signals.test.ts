@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, test } from 'node:test';
-import { spansOf } from '../otlp.ts';
+import { decodeSpans } from '../decode.ts';
 import { Receiver } from '../receiver.ts';
 
 const root = join(import.meta.dirname, '../../../..');
@@ -37,34 +38,46 @@ beforeEach(async () => {
 
 afterEach(() => receiver.stop());
 
-/** Runs a program, sends SIGTERM when it has printed a line, and returns its exit code or the signal that ended it. */
-async function terminated(program: string, signals = 1): Promise<unknown> {
+/** Runs a program, which sends only before its end. */
+function run(program: string): ChildProcessByStdio<null, Readable, null> {
   const register = ['--import', '@redline/telemetry/register', '--input-type=module'];
-  const child = spawn(process.execPath, [...register, '-e', program], {
+  return spawn(process.execPath, [...register, '-e', program], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
     env: {
       ...process.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url,
+      OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
+      OTEL_BSP_EXPORT_TIMEOUT: '600000',
       OTEL_BSP_SCHEDULE_DELAY: '600000',
     },
   });
+}
+
+/** Returns the exit code of a process, or the signal that ended it. */
+async function endOf(child: ChildProcess): Promise<unknown> {
   const stopped = setTimeout(() => child.kill('SIGKILL'), 30_000);
-  const exited = once(child, 'exit');
+  const [code, signal] = await once(child, 'exit');
+  clearTimeout(stopped);
+  return code ?? signal;
+}
+
+/** Sends SIGTERM to a program when it has printed a line, and again when the receiver has a request. */
+async function terminated(program: string, signals = 1): Promise<unknown> {
+  const child = run(program);
+  const end = endOf(child);
   await once(child.stdout, 'data');
   child.kill('SIGTERM');
   if (signals > 1) {
     await receiver.next();
     child.kill('SIGTERM');
   }
-  const [code, signal] = await exited;
-  clearTimeout(stopped);
-  return code ?? signal;
+  return end;
 }
 
 function received(): string[] {
   const traces = receiver.received.filter(({ path }) => path === '/v1/traces');
-  return traces.flatMap(({ body }) => spansOf(body).map(({ name }) => name));
+  return traces.flatMap(({ body }) => decodeSpans(body).spans.map(({ name }) => name));
 }
 
 describe('SIGTERM ends a process as without telemetry, after what waits was sent', () => {
@@ -88,4 +101,19 @@ describe('SIGTERM ends a process as without telemetry, after what waits was sent
 test('a second SIGTERM does not wait for the receiver', async () => {
   receiver.respond = () => {};
   assert.equal(await terminated(app, 2), 'SIGTERM');
+});
+
+describe('a receiver that does not respond keeps no process from its end', () => {
+  beforeEach(() => {
+    receiver.respond = () => {};
+  });
+
+  test('by SIGTERM', async () => {
+    assert.equal(await terminated(app), 'SIGTERM');
+  });
+
+  test('by itself, with spans that wait', async () => {
+    const program = app.replace('setInterval(() => {}, 1_000);', '');
+    assert.equal(await endOf(run(program)), 0);
+  });
 });

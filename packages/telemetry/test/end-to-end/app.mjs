@@ -18,7 +18,7 @@ function work() {
 const frameworks = {
   node() {
     return createServer((request, response) => {
-      if (request.url === '/broken') response.statusCode = 500;
+      if (request.url === '/never') return;
       request.resume().on('end', () => response.end(JSON.stringify(work() ?? null)));
     });
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { findAddon } from '../../src/native/addon.ts';
 import { decodeMetrics, decodeSpans, type Span } from '../decode.ts';
@@ -126,6 +126,21 @@ for (const { name, onEngine, env, needsAddon } of ways) {
           .sort(),
         ['GET', 'work'],
       );
+    });
+
+    test('a client that leaves before the response: its request has a span', async () => {
+      const app = await runApp('node', receiver, { onEngine, env });
+      const { hostname, port } = new URL(app.url);
+      const client = connect(Number(port), hostname);
+      client.write('GET /never HTTP/1.1\r\nHost: x\r\n\r\n');
+      await once(client, 'connect');
+      // One that has a response: the first was received before.
+      await (await fetch(app.url)).text();
+      client.destroy();
+      await until('both spans', () => spans().filter(({ kind }) => kind === 2).length === 2);
+      const left = spans().find(({ attributes }) => attributes['url.path'] === '/never');
+      assert.equal(left?.name, 'GET');
+      assert.equal(await app.stop(), 0);
     });
 
     test('metrics alone: no span is sent', async () => {

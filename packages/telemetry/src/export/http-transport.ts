@@ -12,6 +12,8 @@ export type HttpOptions = ReturnType<typeof convertLegacyHttpOptions>;
 
 /** Statuses that mean "later", by the specification of OTLP. */
 const LATER = new Set([429, 502, 503, 504]);
+/** Node's timers take no more. */
+const MAX_TIMER = 2 ** 31 - 1;
 const FIRST_WAIT = 1_000;
 const LONGEST_WAIT = 5_000;
 
@@ -67,7 +69,7 @@ function responseOf(sent: ClientRequest, timeout: number): Promise<ExportRespons
   return new Promise((resolve) => {
     const timer = setTimeout(
       () => sent.destroy(new Error(`no response within ${timeout} ms`)),
-      timeout,
+      Math.min(timeout, MAX_TIMER),
     );
     timer.unref();
     const fail = (error: Error): void => {

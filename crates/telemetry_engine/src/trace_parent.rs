@@ -31,7 +31,8 @@ pub(crate) fn parse(value: &[u8]) -> Option<TraceParent> {
         && parsed.span_id != [0; 8]
         && match rest {
             [] => true,
-            [b'-', ..] => version != 0,
+            // A comma joins two headers.
+            [b'-', ..] => version != 0 && !rest.contains(&b','),
             [last] => is_space(*last),
             _ => false,
         };
@@ -109,6 +110,7 @@ mod tests {
             &VALID.replacen('f', "F", 1),
             &VALID.replace('-', "_"),
             &format!("{VALID}, {VALID}"),
+            &format!("{}-more, {VALID}", VALID.replacen("00", "01", 1)),
             "00-00000000000000000000000000000000-b7ad6b7169203331-01",
             "00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01",
         ] {

@@ -60,11 +60,14 @@ function handle(signal: NodeJS.Signals): void {
 /*
  * The listeners of signal-exit (used by execa, proper-lockfile and many others) end the process only if all listeners are
  * their own: they would wait for this one, and this one for them. signal-exit counts its own versions in the same way.
+ * The listeners of @redline/telemetry end no process that another ends.
  */
 function watchers(): number {
   const { __signal_exit_emitter__: third } = process as { __signal_exit_emitter__?: Emitter };
-  const fourth = (globalThis as Record<symbol, unknown>)[Symbol.for('signal-exit emitter')];
-  return countOf(third) + countOf(fourth as Emitter | undefined);
+  const shared = globalThis as Record<symbol, unknown>;
+  const fourth = shared[Symbol.for('signal-exit emitter')];
+  const ofTelemetry = { count: shared[Symbol.for('redline.signal-watchers')] };
+  return countOf(third) + countOf(fourth as Emitter | undefined) + countOf(ofTelemetry);
 }
 
 interface Emitter {

@@ -12,6 +12,7 @@ import type { Config } from './config/config.ts';
 import { alreadyStarted } from './errors.ts';
 import { Batches } from './export/batches.ts';
 import { Exporting, type Plan } from './export/exporting.ts';
+import { lossReporter } from './export/losses.ts';
 import { MetricsExport } from './export/metrics-export.ts';
 import { createOtlpSender } from './export/otlp-sender.ts';
 import { servePrometheus } from './export/prometheus-page.ts';
@@ -28,10 +29,11 @@ import { requestAttributes } from './servers/request-attributes.ts';
 import { Requests } from './servers/requests.ts';
 import type { Telemetry } from './telemetry.ts';
 
-/** Words of the rings that the engine and the spans of the user's code fill: 1 MiB. */
-const LARGE_RING = 262_144;
-/** Words of the ring of an engine's routes and changes. */
-const SMALL_RING = 16_384;
+/**
+ * Words of a ring: 1 MiB. A record is a quarter of it at most, and the changes that the handlers of one turn of the loop make have
+ * to fit. Memory that was not written yet costs nothing.
+ */
+const RING_WORDS = 262_144;
 /** Max bytes of a batch: receivers take a few MiB, and the loop sends it in a millisecond. */
 const BATCH_BYTES = 524_288;
 const SCOPE = '@redline/telemetry';
@@ -56,7 +58,7 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
   const level = hasTraces ? LEVEL.HEADS : LEVEL.FACTS;
   const sources: Source[] = [];
 
-  const own = createRing(LARGE_RING, level);
+  const own = createRing(RING_WORDS, level);
   const writer = new RingWriter(own, () => collector.wake());
   const provider = new TracerProvider({
     writer,
@@ -97,8 +99,8 @@ export function startWithAddon(addon: Addon, config: Config, resource: Resource)
   const observed = observeEngine({
     ring(engine) {
       nodeServers.wrapHttps();
-      const small = new RingWriter(createRing(SMALL_RING), () => collector.wake());
-      const source = addSource(createRing(LARGE_RING, level), small);
+      const changes = new RingWriter(createRing(RING_WORDS), () => collector.wake());
+      const source = addSource(createRing(RING_WORDS, level), changes);
       ofEngines[engine] = source;
       return source.ring;
     },
@@ -166,14 +168,9 @@ function plans(collector: Collector, config: Config, userMetrics: UserMetrics): 
   if (config.traces.includes('otlp')) {
     const take = (): Buffer | null => collector.takeSpans(BATCH_BYTES, config.batch.maxSpans);
     const batches = new Batches(createOtlpSender('traces'), take);
-    let reported = 0;
+    const reportLosses = lossReporter(collector);
     const send = (): Promise<boolean> => {
-      const { droppedSpans } = collector.counts();
-      if (droppedSpans > reported) {
-        const dropped = droppedSpans - reported;
-        diag.warn(`@redline/telemetry: ${dropped} spans were dropped: too many wait to be sent`);
-        reported = droppedSpans;
-      }
+      reportLosses();
       return batches.send();
     };
     all.push({ send, interval: config.batch.delay });

@@ -50,6 +50,18 @@ export class Receiver {
     return this;
   }
 
+  /** Resolves when the next request has been read. */
+  async next(): Promise<void> {
+    const { respond } = this;
+    await new Promise<void>((resolve) => {
+      this.respond = (...given) => {
+        this.respond = respond;
+        resolve();
+        respond(...given);
+      };
+    });
+  }
+
   async stop(): Promise<void> {
     const server = this.#server;
     if (server === undefined) return;

@@ -133,6 +133,7 @@ test('an invalid traceparent begins a new trace', () => {
     `00-${TRACE_ID}-${'0'.repeat(16)}-01`,
     `00-${TRACE_ID}-${PARENT_ID}-01-more`,
     `00-${TRACE_ID}-${PARENT_ID}-01, 00-${TRACE_ID}-${PARENT_ID}-01`,
+    `01-${TRACE_ID}-${PARENT_ID}-01-more, 00-${TRACE_ID}-${PARENT_ID}-01`,
   ];
   for (const traceparent of invalid) {
     const found = trace.getSpanContext(begin({ traceparent, tracestate: 'a=b' }));
@@ -140,6 +141,17 @@ test('an invalid traceparent begins a new trace', () => {
   }
   const later = begin({ traceparent: `01-${TRACE_ID}-${PARENT_ID}-01-more` });
   assert.equal(trace.getSpanContext(later)?.traceId, TRACE_ID, 'a later version may have more');
+});
+
+test('what no span can carry does not throw into the program', () => {
+  const { provider, reader } = setup();
+  const bytes = new Uint8Array(8);
+  const span = provider.getTracer('app').startSpan('work');
+  span.setAttribute('bytes', bytes as never);
+  span.addLink({ context: {} as never });
+  structuredClone(bytes, { transfer: [bytes.buffer] });
+  span.end();
+  assert.equal(reader.spans()[0]?.name, 'work');
 });
 
 test('changes of the span of a request are records', () => {

@@ -26,7 +26,8 @@ export function spanLinks(links: readonly Link[] | undefined, limits: SpanLimits
 
 /** @param state the text of its trace state: a user's object makes it, so it is made before the record */
 export function writeLink(writer: RingWriter, link: SpanLink, state: string): void {
-  const { traceId, spanId, traceFlags, isRemote } = link.context;
+  // Ids that a program leaves out are zeros.
+  const { traceId = '', spanId = '', traceFlags, isRemote } = link.context;
   for (let at = 0; at < 32; at += 8) writer.word(wordOfHex(traceId, at));
   for (let at = 0; at < 16; at += 8) writer.word(wordOfHex(spanId, at));
   writer.word(otlpFlags(traceFlags, isRemote === true));

@@ -1,7 +1,7 @@
 import { diag, type Context } from '@opentelemetry/api';
 import type { ReadableSpan, Span, SpanProcessor } from '@opentelemetry/sdk-trace';
 
-/** Calls the processors of the user, in their order. */
+/** Calls the processors of the user, in their order. An error of one is reported: the program that makes the span has no part in it. */
 export class SpanProcessors implements SpanProcessor {
   readonly #all: readonly SpanProcessor[];
 
@@ -10,15 +10,15 @@ export class SpanProcessors implements SpanProcessor {
   }
 
   onStart(span: Span, context: Context): void {
-    for (const processor of this.#all) processor.onStart(span, context);
+    this.#each((processor) => processor.onStart(span, context));
   }
 
   onEnding(span: Span): void {
-    for (const processor of this.#all) processor.onEnding?.(span);
+    this.#each((processor) => processor.onEnding?.(span));
   }
 
   onEnd(span: ReadableSpan): void {
-    for (const processor of this.#all) processor.onEnd(span);
+    this.#each((processor) => processor.onEnd(span));
   }
 
   /** An error of one processor is reported, and keeps no other from being flushed. */
@@ -31,5 +31,15 @@ export class SpanProcessors implements SpanProcessor {
 
   async shutdown(): Promise<void> {
     await Promise.all(this.#all.map((each) => each.shutdown()));
+  }
+
+  #each(call: (processor: SpanProcessor) => void): void {
+    for (const processor of this.#all) {
+      try {
+        call(processor);
+      } catch (error) {
+        diag.error('A span processor has thrown.', error);
+      }
+    }
   }
 }

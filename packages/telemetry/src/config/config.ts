@@ -80,6 +80,7 @@ function isPort(value: number): boolean {
 
 function checkUnsupported(read: Variables): void {
   read.pairs('OTEL_RESOURCE_ATTRIBUTES');
+  read.choice('REDLINE_TELEMETRY', ['sdk']);
   read.list('OTEL_LOGS_EXPORTER', ['none'], ['otlp', 'console']);
   for (const name of ['OTEL_CONFIG_FILE', 'OTEL_EXPERIMENTAL_CONFIG_FILE']) {
     const file = read.text(name);
@@ -116,8 +117,8 @@ function propagators(read: Variables): PropagatorName[] {
 function readBatch(read: Variables): BatchConfig {
   const queue = read.whole('OTEL_BSP_MAX_QUEUE_SIZE', 1);
   return {
-    delay: read.whole('OTEL_BSP_SCHEDULE_DELAY', 1) ?? 1_000,
-    exportTimeout: read.whole('OTEL_BSP_EXPORT_TIMEOUT', 1) ?? 30_000,
+    delay: read.milliseconds('OTEL_BSP_SCHEDULE_DELAY') ?? 1_000,
+    exportTimeout: read.milliseconds('OTEL_BSP_EXPORT_TIMEOUT') ?? 30_000,
     maxSpans: read.whole('OTEL_BSP_MAX_EXPORT_BATCH_SIZE', 1) ?? 8_192,
     maxBytes: queue === undefined ? 32 * MEBIBYTE : Math.min(queue * SPAN_BYTES, 1_024 * MEBIBYTE),
   };
@@ -139,8 +140,8 @@ function readLimits(read: Variables): Required<SpanLimits> {
 }
 
 function readMetricTimes(read: Variables): Pick<Config, 'metricInterval' | 'metricTimeout'> {
-  const metricInterval = read.whole('OTEL_METRIC_EXPORT_INTERVAL', 1) ?? 60_000;
-  const timeout = read.whole('OTEL_METRIC_EXPORT_TIMEOUT', 1) ?? 30_000;
+  const metricInterval = read.milliseconds('OTEL_METRIC_EXPORT_INTERVAL') ?? 60_000;
+  const timeout = read.milliseconds('OTEL_METRIC_EXPORT_TIMEOUT') ?? 30_000;
   return { metricInterval, metricTimeout: Math.min(timeout, metricInterval) };
 }
 

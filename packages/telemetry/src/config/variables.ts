@@ -3,6 +3,8 @@ import { TelemetryError } from '../errors.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+const MAX_TIMER = 2 ** 31 - 1;
+
 /** Reads variables, as OpenTelemetry's specification has them: an empty one counts as unset. A value that nothing here knows is an error. */
 export class Variables {
   readonly #environment: Environment;
@@ -71,6 +73,12 @@ export class Variables {
   whole(name: string, least: number): number | undefined {
     const isPossible = (value: number) => Number.isSafeInteger(value) && value >= least;
     return this.number(name, isPossible, `a whole number from ${least} on`);
+  }
+
+  /** Milliseconds. More than Node's timers take, which is 24 days, counts as that. */
+  milliseconds(name: string): number | undefined {
+    const value = this.whole(name, 1);
+    return value === undefined ? undefined : Math.min(value, MAX_TIMER);
   }
 
   url(name: string): string | undefined {

@@ -1,4 +1,5 @@
 import { diag } from '@opentelemetry/api';
+import { beforeEndBySignal } from './end-signal.ts';
 
 /** Sends what there is now; false if that failed. */
 export type Send = () => Promise<boolean>;
@@ -8,6 +9,9 @@ export interface Plan {
   /** In milliseconds; absent if only a flush sends. */
   readonly interval: number | undefined;
 }
+
+/** Max time in milliseconds by which the end of the process is later: service managers kill soon. */
+const MAX_END = 5_000;
 
 interface ExportingSettings {
   /** Max time of `flush` in milliseconds. */
@@ -37,8 +41,7 @@ export class Exporting {
   }
 
   /** Sends all, within the timeout. @throws if it is over, or if the receiver did not take it */
-  async flush(): Promise<void> {
-    const { timeout } = this.#settings;
+  async flush(timeout: number = this.#settings.timeout): Promise<void> {
     this.#settings.before?.();
     let timer: NodeJS.Timeout | undefined;
     const isOver = new Promise<'over'>((resolve) => {
@@ -64,25 +67,13 @@ export class Exporting {
   }
 
   #listen(): void {
-    const beforeExit = (): void => void this.flush().catch(report);
+    const limit = Math.min(this.#settings.timeout, MAX_END);
+    const flush = (): Promise<void> => this.flush(limit).catch(report);
+    const beforeExit = (): void => void flush();
     // Once: what this sends leads to another `beforeExit`.
     process.once('beforeExit', beforeExit);
-    const onSignal = (signal: NodeJS.Signals): void => {
-      // Others listen: they end the process, or do not.
-      const isAlone = process.listenerCount(signal) === 1;
-      void this.flush()
-        .catch(report)
-        .finally(() => {
-          if (!isAlone) return;
-          process.removeListener(signal, onSignal);
-          process.kill(process.pid, signal);
-        });
-    };
-    process.on('SIGTERM', onSignal);
-    this.#stops.push(
-      () => process.removeListener('beforeExit', beforeExit),
-      () => process.removeListener('SIGTERM', onSignal),
-    );
+    const endSignal = beforeEndBySignal(flush);
+    this.#stops.push(() => process.removeListener('beforeExit', beforeExit), endSignal);
   }
 }
 

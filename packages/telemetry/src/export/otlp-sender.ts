@@ -1,15 +1,20 @@
 import { context, diag } from '@opentelemetry/api';
 import { ExportResultCode, suppressTracing, type ExportResult } from '@opentelemetry/core';
-import { OTLPExporterError, type IOtlpExportDelegate } from '@opentelemetry/otlp-exporter-base';
+import {
+  createOtlpNetworkExportDelegate,
+  OTLPExporterError,
+  type IOtlpExportDelegate,
+} from '@opentelemetry/otlp-exporter-base';
 import {
   convertLegacyHttpOptions,
-  createOtlpHttpExportDelegate,
+  createOtlpHttpExporterMetrics,
 } from '@opentelemetry/otlp-exporter-base/node-http';
 import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
   type ISerializer,
 } from '@opentelemetry/otlp-transformer';
+import { HttpTransport } from './http-transport.ts';
 
 /** `sent`: the receiver has it. `refused`: it will never take it. `failed`: it may take it later. */
 export type Outcome = 'sent' | 'refused' | 'failed';
@@ -30,8 +35,8 @@ const responses = {
 };
 
 /**
- * Returns a sender with OpenTelemetry's own HTTP client: address, headers, TLS, compression, timeout and retries are those of
- * the environment, as its exporters have them.
+ * Returns a sender with the address, headers, TLS, compression and timeout of the environment, as OpenTelemetry's exporters have
+ * them.
  */
 export function createOtlpSender(signal: keyof typeof signals): OtlpSender {
   const { variable, path, item } = signals[signal];
@@ -42,12 +47,11 @@ export function createOtlpSender(signal: keyof typeof signals): OtlpSender {
     deserializeResponse: (data) => responses[signal].deserializeResponse(data),
   };
   const counts = { name: item, countItems: () => 1 };
-  const delegate = createOtlpHttpExportDelegate(
-    { ...options, userAgent: '@redline/telemetry' },
+  const delegate = createOtlpNetworkExportDelegate(
+    options,
     serializer,
-    `redline_otlp_${signal}`,
-    counts,
-    undefined,
+    createOtlpHttpExporterMetrics(`redline_otlp_${signal}`, counts, options.url, undefined),
+    new HttpTransport(options),
   );
   return { send: (bytes) => sendBy(delegate, bytes, `${signal} to ${options.url}`) };
 }

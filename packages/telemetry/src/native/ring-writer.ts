@@ -118,7 +118,8 @@ export class RingWriter {
     const end = this.#at + 1 + wordsOf(bytes.length);
     if (end <= this.#limit) {
       this.ring[this.#at] = bytes.length;
-      this.#bytes.set(bytes, (this.#at + 1) * 4);
+      // An array whose memory was transferred is empty, and cannot be copied.
+      if (bytes.length > 0) this.#bytes.set(bytes, (this.#at + 1) * 4);
     }
     this.#at = end;
   }

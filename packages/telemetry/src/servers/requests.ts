@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Attributes } from '@opentelemetry/api';
+import { diag, type Attributes } from '@opentelemetry/api';
 import type { RequestContext } from '../api/request-context.ts';
 import { onResponseEnd, type RequestSpans } from '../api/request-spans.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -42,7 +42,7 @@ export class Requests {
 
   /** Returns the number of a request's route, 0 for none, when its response ends. */
   end(request: TracedRequest, response: ServerResponse): number {
-    const number = this.#routes.numberOf(request);
+    const number = this.#numberOf(request);
     const context = request[kContext];
     if (context === undefined) return number;
     const { route } = context;
@@ -52,6 +52,16 @@ export class Requests {
       onResponseEnd(context, response.statusCode, this.#attributesOf(response, known));
     }
     return known;
+  }
+
+  /** A request of an unknown framework may have other values where a known one has its route. */
+  #numberOf(request: TracedRequest): number {
+    try {
+      return this.#routes.numberOf(request);
+    } catch (error) {
+      diag.debug('@redline/telemetry: a request has no route that is known', error);
+      return 0;
+    }
   }
 
   #attributesOf({ statusCode }: ServerResponse, route: number): Attributes {

@@ -57,6 +57,22 @@ describe('variables have their meaning', () => {
       { batch: { delay: 50, exportTimeout: 2_000, maxSpans: 8_192, maxBytes: 33_554_432 } },
     ],
     [
+      // Node's timers take no more, and fire at once.
+      { OTEL_METRIC_EXPORT_INTERVAL: '99999999999', OTEL_METRIC_EXPORT_TIMEOUT: '99999999999' },
+      { metricInterval: 2_147_483_647, metricTimeout: 2_147_483_647 },
+    ],
+    [
+      { OTEL_BSP_SCHEDULE_DELAY: '99999999999', OTEL_BSP_EXPORT_TIMEOUT: '99999999999' },
+      {
+        batch: {
+          delay: 2_147_483_647,
+          exportTimeout: 2_147_483_647,
+          maxSpans: 8_192,
+          maxBytes: 33_554_432,
+        },
+      },
+    ],
+    [
       { OTEL_BSP_MAX_QUEUE_SIZE: '4096', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '256' },
       { batch: { delay: 1_000, exportTimeout: 30_000, maxSpans: 256, maxBytes: 4_194_304 } },
     ],
@@ -175,6 +191,7 @@ describe('an error names a variable, its value and what is possible', () => {
       { OTEL_NODE_RESOURCE_DETECTORS: 'gcp' },
       'OTEL_NODE_RESOURCE_DETECTORS=gcp is invalid: use env, host, os, process, service, serviceinstance, all, none',
     ],
+    [{ REDLINE_TELEMETRY: 'SDK' }, 'REDLINE_TELEMETRY=SDK is invalid: use sdk'],
     [
       { OTEL_CONFIG_FILE: 'otel.yaml' },
       'OTEL_CONFIG_FILE=otel.yaml is not supported by @redline/telemetry yet: use the other OTEL_* variables',

@@ -40,6 +40,10 @@ import {
   type SpanTime,
 } from './span-time.ts';
 
+const SECOND_NANOS = 1_000_000_000;
+/** A Date is in whole milliseconds: by this much an end by the other clock may seem to precede the start. */
+const CLOCKS_DIFFER_NANOS = 1_000_000;
+
 /** A span that is recorded. Its state is in plain fields and flat lists; what a processor reads is made when it reads it. */
 export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFacts {
   readonly scope: SpanScope;
@@ -310,10 +314,16 @@ export class RecordingSpan extends OwnSpan implements Span, ReadableSpan, SpanFa
       this.endedAt = given;
       if (given >= this.startedAt) return;
     } else {
+      const areOfTwoClocks = typeof this.startedAt === 'number' || typeof given === 'number';
       // The start is one of the same clock from now on, or an end in the same millisecond would precede it.
       this.startedAt = this.startTime;
       this.endedAt = epochTime(given);
-      if (hrTimeDuration(this.startedAt, this.endedAt)[0] >= 0) return;
+      const [seconds, nanos] = hrTimeDuration(this.startedAt, this.endedAt);
+      if (seconds >= 0) return;
+      if (areOfTwoClocks && seconds === -1 && nanos >= SECOND_NANOS - CLOCKS_DIFFER_NANOS) {
+        this.endedAt = this.startedAt;
+        return;
+      }
     }
     diag.warn(
       'Inconsistent start and end time, startTime > endTime. Setting span duration to 0ms.',

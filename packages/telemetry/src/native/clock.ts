@@ -28,9 +28,10 @@ let offset = performance.timeOrigin;
 
 /** Returns the time since 1970 of one of `performance.now()`, by the system's clock as it is now: the two drift apart. */
 export function epochMs(ms: number): number {
-  const least = epochNow() - now();
-  // The system's time is in whole milliseconds.
-  offset = Math.min(Math.max(offset, least), least + 1);
+  const before = now();
+  const epoch = epochNow();
+  // The system's time is in whole milliseconds, and the thread may pause between two clocks.
+  offset = Math.min(Math.max(offset, epoch - now()), epoch + 1 - before);
   return offset + ms;
 }
 

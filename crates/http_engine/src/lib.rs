@@ -52,6 +52,7 @@ mod ready;
 mod repeat_cache;
 mod request;
 mod response_queue;
+mod send;
 mod send_file;
 mod serve_stored;
 mod server;

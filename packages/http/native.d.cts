@@ -63,7 +63,7 @@ declare class Port {
   /** Sends the contents of the shared output memory. */
   flush(): void;
   /**
-   * Writes the facts of exchanges to a telemetry ring from now on; without one no more. A ring of another layout, which another
+   * Writes the facts of exchanges to a telemetry ring from now on; `null` ends it. A ring of another layout, which another
    * release has made, is not written.
    */
   observe(ring: Uint32Array | null): void;

@@ -1,14 +1,16 @@
 //! Memory that JavaScript allocated for the engine, held so that it stays in place.
 
+use std::ffi::CStr;
 use std::ptr;
 
 use http_engine::Memory;
 use napi::bindgen_prelude::{JsValue, Object};
 use napi::{Error, Result, sys};
+use node_loop::{Element, HeldArray};
 
-/// References that keep the arrays alive.
+/// The arrays of an engine.
 pub(crate) struct HeldMemory {
-    references: Vec<sys::napi_ref>,
+    arrays: Vec<HeldArray>,
 }
 
 impl HeldMemory {
@@ -17,9 +19,7 @@ impl HeldMemory {
     /// # Safety
     /// `env` is the current environment.
     pub unsafe fn take(env: sys::napi_env, object: &Object<'_>) -> Result<(Self, Memory)> {
-        let mut held = Self {
-            references: Vec::new(),
-        };
+        let mut held = Self { arrays: Vec::new() };
         // SAFETY: forwarded.
         let memory = unsafe {
             Memory {
@@ -36,85 +36,37 @@ impl HeldMemory {
         Ok((held, memory))
     }
 
-    /// Takes a telemetry ring: its words.
-    ///
-    /// # Safety
-    /// `env` is the current environment.
-    pub unsafe fn take_ring(
-        env: sys::napi_env,
-        ring: &Object<'_>,
-    ) -> Result<(Self, (*mut u32, usize))> {
-        let mut held = Self {
-            references: Vec::new(),
-        };
-        // SAFETY: forwarded.
-        let words = unsafe { held.value(env, ring.raw()) };
-        let words = words.ok_or_else(|| Error::from_reason("the ring is no Uint32Array"))?;
-        Ok((held, words))
-    }
-
-    unsafe fn array<T>(
+    unsafe fn array<T: Element>(
         &mut self,
         env: sys::napi_env,
         object: &Object<'_>,
-        name: &std::ffi::CStr,
+        name: &CStr,
     ) -> Result<(*mut T, usize)> {
         let mut value = ptr::null_mut();
         // SAFETY: the out-pointer lives through its call, and the values are of the current scope.
-        let array = unsafe {
+        let taken = unsafe {
             let status = sys::napi_get_named_property(env, object.raw(), name.as_ptr(), &mut value);
             (status == sys::Status::napi_ok)
-                .then(|| self.value(env, value))
+                .then(|| HeldArray::take(env, value))
                 .flatten()
         };
-        array.ok_or_else(|| {
+        let Some((array, data, length)) = taken else {
             let name = name.to_string_lossy();
-            Error::from_reason(format!("`{name}` is no array of the right kind"))
-        })
-    }
-
-    /// Takes the memory of an array; `None` if it is of another kind.
-    unsafe fn value<T>(
-        &mut self,
-        env: sys::napi_env,
-        value: sys::napi_value,
-    ) -> Option<(*mut T, usize)> {
-        let wanted = if size_of::<T>() == 4 {
-            sys::TypedarrayType::uint32_array
-        } else {
-            sys::TypedarrayType::uint8_array
+            return Err(Error::from_reason(format!(
+                "`{name}` must be a {} with memory",
+                T::CLASS
+            )));
         };
-        let mut kind = -1;
-        let mut length = 0;
-        let mut data = ptr::null_mut();
-        let mut reference = ptr::null_mut();
-        // SAFETY: all out-pointers live through their calls, and the value is of the current scope.
-        let is_good = unsafe {
-            sys::napi_get_typedarray_info(
-                env,
-                value,
-                &mut kind,
-                &mut length,
-                &mut data,
-                ptr::null_mut(),
-                ptr::null_mut(),
-            ) == sys::Status::napi_ok
-                && kind == wanted
-                && !data.is_null()
-                && sys::napi_create_reference(env, value, 1, &mut reference) == sys::Status::napi_ok
-        };
-        is_good.then(|| {
-            self.references.push(reference);
-            (data.cast(), length)
-        })
+        self.arrays.push(array);
+        Ok((data, length))
     }
 
     /// # Safety
     /// `env` is the environment the arrays were taken in, and the engine has been dropped.
     pub unsafe fn release(self, env: sys::napi_env) {
-        for reference in self.references {
-            // SAFETY: forwarded; each reference is deleted once.
-            unsafe { sys::napi_delete_reference(env, reference) };
+        for array in self.arrays {
+            // SAFETY: forwarded.
+            unsafe { array.release(env) };
         }
     }
 }

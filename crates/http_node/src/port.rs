@@ -6,7 +6,7 @@ use http_engine::{Engine, ListenOptions};
 use napi::bindgen_prelude::{Function, JsValue, Object, Unknown};
 use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use node_loop::{Callback, discard, register_teardown};
+use node_loop::{Callback, HeldArray, discard, register_teardown};
 use telemetry_ring::Writer;
 
 use crate::busy_poll::BusyPoll;
@@ -207,17 +207,25 @@ impl Port {
         self.with(Engine::flush);
     }
 
-    /// Writes the facts of exchanges to a telemetry ring from now on; without one no more. A ring of another layout, which another
+    /// Writes the facts of exchanges to a telemetry ring from now on; `null` ends it. A ring of another layout, which another
     /// release has made, is not written.
     #[napi(ts_args_type = "ring: Uint32Array | null")]
     pub fn observe(&self, env: Env, ring: Option<Object<'_>>) -> Result<()> {
         let env = env.raw();
         // SAFETY: `env` is the current environment.
-        let taken = ring.map(|ring| unsafe { HeldMemory::take_ring(env, &ring) });
-        let (held, words) = taken.transpose()?.unzip();
-        if let Some(mut engine) = self.engine() {
+        let taken = ring
+            .as_ref()
+            .map(|ring| unsafe { HeldArray::take(env, ring.raw()) });
+        let mut held = None;
+        let mut writer = None;
+        if let Some(taken) = taken {
+            let (array, first, length) =
+                taken.ok_or_else(|| Error::from_reason("`ring` must be a Uint32Array"))?;
+            held = Some(array);
             // SAFETY: the memory is held below until the engine is dropped or has another ring, and only this engine writes it.
-            let writer = words.and_then(|(first, length)| unsafe { Writer::new(first, length) });
+            writer = unsafe { Writer::new(first, length) };
+        }
+        if let Some(mut engine) = self.engine() {
             engine.observe(writer);
         }
         // SAFETY: as in `engine`.

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use http_engine::Engine;
 use napi::sys;
-use node_loop::{Callback, EnvironmentData, Handle};
+use node_loop::{Callback, EnvironmentData, Handle, HeldArray};
 
 use crate::busy_poll::BusyPoll;
 use crate::delivery::Part;
@@ -29,7 +29,7 @@ pub(crate) struct Shared {
     pub busy_poll: BusyPoll,
     pub memory: Option<HeldMemory>,
     /// The memory of the ring that the engine writes.
-    pub ring: Option<HeldMemory>,
+    pub ring: Option<HeldArray>,
     /// Servers that keep the loop alive by themselves.
     pub referenced_servers: u32,
 }
@@ -75,8 +75,11 @@ impl EnvironmentData for Shared {
         }
         // SAFETY: the environment's thread; the engine has been dropped, and nothing else calls back.
         unsafe {
-            for memory in [self.memory.take(), self.ring.take()].into_iter().flatten() {
+            if let Some(memory) = self.memory.take() {
                 memory.release(self.env);
+            }
+            if let Some(ring) = self.ring.take() {
+                ring.release(self.env);
             }
             self.callback.delete();
         }

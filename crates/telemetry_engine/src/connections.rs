@@ -23,6 +23,27 @@ struct Connection {
     exchanges: Vec<Exchange>,
 }
 
+/// The requests of a connection that a record ends.
+#[derive(Clone, Copy)]
+pub(crate) enum Over {
+    /// That of this number.
+    One(u32),
+    /// Those whose responses had ended.
+    Ended,
+    /// All: the connection is closed.
+    All,
+}
+
+impl Over {
+    fn has(self, exchange: &Exchange) -> bool {
+        match self {
+            Self::One(sequence) => exchange.sequence == sequence,
+            Self::Ended => exchange.ended.is_some(),
+            Self::All => true,
+        }
+    }
+}
+
 /// The connections of a ring.
 #[derive(Default)]
 pub(crate) struct Connections {
@@ -77,48 +98,6 @@ impl Connections {
         exchanges.find(|exchange| is_same && exchange.sequence == place.sequence)
     }
 
-    /// Finishes a request whose response was sent. Returns false if it is unknown.
-    pub fn finish(
-        &mut self,
-        place: Place,
-        at: Duration,
-        routes: &Numbered<Route>,
-        shared: &mut Shared,
-    ) -> bool {
-        let is_it = |exchange: &Exchange| exchange.sequence == place.sequence;
-        self.finish_where(place.slot, place.generation, at, routes, shared, is_it) > 0
-    }
-
-    /// Finishes the requests whose responses had ended.
-    pub fn sent(
-        &mut self,
-        slot: u32,
-        generation: u32,
-        at: Duration,
-        routes: &Numbered<Route>,
-        shared: &mut Shared,
-    ) {
-        let has_ended = |exchange: &Exchange| exchange.ended.is_some();
-        self.finish_where(slot, generation, at, routes, shared, has_ended);
-    }
-
-    /// Finishes all requests of a connection, which is closed.
-    pub fn close(
-        &mut self,
-        slot: u32,
-        generation: u32,
-        at: Duration,
-        routes: &Numbered<Route>,
-        shared: &mut Shared,
-    ) {
-        self.finish_where(slot, generation, at, routes, shared, |_| true);
-        if let Some(connection) = self.by_slot.get(&slot)
-            && connection.generation == generation
-        {
-            self.by_slot.remove(&slot);
-        }
-    }
-
     /// Ends the count of all requests under way: what follows of them is not read.
     pub fn abandon(&mut self, shared: &mut Shared) {
         for connection in std::mem::take(&mut self.by_slot).values() {
@@ -129,25 +108,24 @@ impl Connections {
         self.under_way = 0;
     }
 
-    fn finish_where(
+    /// Finishes requests of a connection; of an unknown one, none.
+    pub fn finish(
         &mut self,
-        slot: u32,
-        generation: u32,
+        place: Place,
+        over: Over,
         at: Duration,
         routes: &Numbered<Route>,
         shared: &mut Shared,
-        mut is_over: impl FnMut(&Exchange) -> bool,
-    ) -> usize {
-        let Some(connection) = self.by_slot.get_mut(&slot) else {
-            return 0;
+    ) {
+        let Some(connection) = self.by_slot.get_mut(&place.slot) else {
+            return;
         };
-        if connection.generation != generation {
-            return 0;
+        if connection.generation != place.generation {
+            return;
         }
-        let mut count = 0;
         let mut index = 0;
         while let Some(exchange) = connection.exchanges.get(index) {
-            if !is_over(exchange) {
+            if !over.has(exchange) {
                 index += 1;
                 continue;
             }
@@ -157,10 +135,11 @@ impl Connections {
             if self.spare.len() < MAX_SPARE && exchange.line.capacity() <= MAX_SPARE_BYTES {
                 self.spare.push(exchange.line);
             }
-            count += 1;
+            self.under_way -= 1;
         }
-        self.under_way -= count;
-        count
+        if matches!(over, Over::All) {
+            self.by_slot.remove(&place.slot);
+        }
     }
 
     /// Returns a connection. One of an earlier generation was closed, though its CLOSE was lost.

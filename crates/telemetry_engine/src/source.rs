@@ -8,7 +8,7 @@ use telemetry_ring::{Reader, Record};
 
 use crate::attributes::{integer, text as put_text};
 use crate::changes::Changes;
-use crate::connections::Connections;
+use crate::connections::{Connections, Over};
 use crate::exchange::{Ended, Exchange, Peer, Route};
 use crate::head::ATTRIBUTES;
 use crate::latin1::utf8;
@@ -150,16 +150,17 @@ impl Known {
                 });
                 let sent_at = record.time(end::SENT_AT);
                 if sent_at.as_secs() > 0 {
-                    connections.finish(place, sent_at, routes, shared);
+                    let over = Over::One(place.sequence);
+                    connections.finish(place, over, sent_at, routes, shared);
                 }
             }
             kind::SENT => {
                 let at = record.time(close::AT);
-                connections.sent(place.slot, place.generation, at, routes, shared);
+                connections.finish(place, Over::Ended, at, routes, shared);
             }
             kind::CLOSE => {
                 let at = record.time(close::AT);
-                connections.close(place.slot, place.generation, at, routes, shared);
+                connections.finish(place, Over::All, at, routes, shared);
             }
             kind::PEER => {
                 let length = record.word(peer::LENGTH) as usize;
@@ -168,7 +169,7 @@ impl Known {
                 let has_room = connections.set_peer(place.slot, place.generation, peer, shared);
                 return has_room.then_some(());
             }
-            // Node's own response to it is no request's: instrumentations do not see it either.
+            // It never became a request: instrumentations of Node do not see it either.
             kind::REFUSED => {}
             kind::TEXT => {
                 let value = string(record, text::BYTES, text::LENGTH)?;

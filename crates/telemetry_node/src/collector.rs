@@ -1,15 +1,46 @@
 //! The engine as a JavaScript class.
 
-use napi::bindgen_prelude::{Buffer, Unknown};
-use napi::{Env, Error, Result};
+use napi::bindgen_prelude::{Buffer, JsValue, Unknown};
+use napi::{Env, Error, Result, sys};
 use napi_derive::napi;
-use node_loop::register_teardown;
+use node_loop::{EnvironmentData, Handle, HeldArray, register_teardown};
+use telemetry_ring::Reader;
 
-use crate::environment::Environment;
 use crate::js_types::{JsCounts, JsSettings};
-use crate::process;
-use crate::rings::HeldRing;
-use crate::times::now;
+use crate::process::{self, now};
+
+/// The sources of a collector.
+struct Environment {
+    env: sys::napi_env,
+    sources: Vec<(u32, Vec<HeldArray>)>,
+}
+
+impl Environment {
+    /// Removes a source from the engine, and then releases its memory.
+    fn remove(&mut self, number: u32) {
+        let Some(index) = self.sources.iter().position(|(each, _)| *each == number) else {
+            return;
+        };
+        let (_, rings) = self.sources.swap_remove(index);
+        process::with(|engine| engine.remove_source(number));
+        for ring in rings {
+            // SAFETY: this is the environment's thread, and the engine has dropped the readers under its lock.
+            unsafe { ring.release(self.env) };
+        }
+    }
+}
+
+impl EnvironmentData for Environment {
+    fn release_handles(&mut self) -> Vec<Handle> {
+        Vec::new()
+    }
+
+    fn destroy(&mut self) {
+        while let Some((number, _)) = self.sources.last() {
+            self.remove(*number);
+        }
+    }
+}
 
 /// This environment's part in the engine of the process.
 #[napi]
@@ -39,28 +70,27 @@ impl Collector {
     pub fn add_source(&self, engine: Option<Unknown<'_>>, own: Unknown<'_>) -> Result<u32> {
         let environment = self.environment();
         let env = environment.env;
-        // SAFETY: a call from JavaScript: this is the environment's thread. Readers are dropped with their source, before the
-        // rings are released.
-        let (held, own) = unsafe { HeldRing::take(env, &own, "own")? };
-        let mut rings = vec![held];
-        let engine = match engine {
-            None => None,
+        // SAFETY: a call from JavaScript: this is the environment's thread.
+        let (own_ring, own) = unsafe { take_ring(env, &own, "own")? };
+        let mut rings = vec![own_ring];
+        let mut engine_reader = None;
+        if let Some(array) = engine {
             // SAFETY: as above.
-            Some(array) => match unsafe { HeldRing::take(env, &array, "engine") } {
-                Ok((held, reader)) => {
-                    rings.push(held);
-                    Some(reader)
+            match unsafe { take_ring(env, &array, "engine") } {
+                Ok((ring, reader)) => {
+                    rings.push(ring);
+                    engine_reader = Some(reader);
                 }
                 Err(error) => {
                     for ring in rings {
-                        // SAFETY: as above; its reader has read nothing, and is not used again.
+                        // SAFETY: as above; its reader is not used again.
                         unsafe { ring.release(env) };
                     }
                     return Err(error);
                 }
-            },
-        };
-        let number = process::add_source(engine, own);
+            }
+        }
+        let number = process::add_source(engine_reader, own);
         environment.sources.push((number, rings));
         Ok(number)
     }
@@ -114,4 +144,30 @@ impl Collector {
         // SAFETY: never freed, and used on the environment's thread alone, by one call at a time: none of them runs JavaScript.
         unsafe { &mut *self.environment }
     }
+}
+
+/// Holds the memory of a ring that JavaScript has made. `name` is that of the argument.
+///
+/// # Safety
+/// On the thread of the environment, which is current. The reader is dropped before the array is released.
+unsafe fn take_ring(
+    env: sys::napi_env,
+    array: &Unknown<'_>,
+    name: &str,
+) -> Result<(HeldArray, Reader)> {
+    // SAFETY: forwarded; the package never detaches the memory.
+    let Some((held, first, length)) = (unsafe { HeldArray::take(env, array.raw()) }) else {
+        return Err(Error::from_reason(format!(
+            "`{name}` must be a Uint32Array"
+        )));
+    };
+    // SAFETY: the memory is held, and this is its one reader.
+    if let Some(reader) = unsafe { Reader::new(first, length) } {
+        return Ok((held, reader));
+    }
+    // SAFETY: nothing uses it.
+    unsafe { held.release(env) };
+    Err(Error::from_reason(format!(
+        "`{name}` is not a ring of this version: it has {length} words"
+    )))
 }

@@ -2,11 +2,10 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, Thread};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use telemetry_engine::{Engine, Settings, Sleep};
+use telemetry_engine::{Engine, Now, Settings, Sleep};
 use telemetry_ring::{Reader, SleepWord};
-
-use crate::times::now;
 
 /// State that all environments share. It stays until the process ends: the thread keeps the library loaded.
 pub(crate) struct Process {
@@ -96,5 +95,21 @@ fn run() {
             Some(Sleep::On(word, duration)) => word.sleep(duration),
             Some(Sleep::UntilSource) | None => thread::park(),
         }
+    }
+}
+
+/// Reads CLOCK_MONOTONIC, which all writers use, and the time of day.
+pub(crate) fn now() -> Now {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the time lives through the call, which fills it.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    Now {
+        monotonic: Duration::new(time.tv_sec as u64, time.tv_nsec as u32),
+        epoch: SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default(),
     }
 }

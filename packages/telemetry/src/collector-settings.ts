@@ -1,7 +1,10 @@
 import type { Attributes, AttributeValue } from '@opentelemetry/api';
 import type { Config } from './config/config.ts';
-import type { AddonAttribute, CollectorSettings } from './native/addon.ts';
+import type { JsAttribute, JsSettings } from '../native.cjs';
 import { REDACTED_PARAMETERS } from './servers/request-attributes.ts';
+
+/** The instrumentation scope of the spans of requests. */
+export const SCOPE = '@redline/telemetry';
 
 const NO_LIMIT = 0xffff_ffff;
 /** Boundaries of http.server.request.duration in seconds, by the conventions of HTTP. */
@@ -10,7 +13,7 @@ export const BOUNDARIES: readonly number[] = [
 ];
 
 /** Returns the settings of the addon's collector. */
-export function collectorSettings(config: Config, resource: Attributes): CollectorSettings {
+export function collectorSettings(config: Config, resource: Attributes): JsSettings {
   const { attributeCountLimit, attributeValueLengthLimit } = config.limits;
   const { root, ratio, isParentBased } = config.sampler;
   const hasTraces = config.traces.length > 0;
@@ -31,7 +34,7 @@ export function collectorSettings(config: Config, resource: Attributes): Collect
   };
 }
 
-function attributeOf(key: string, value: AttributeValue): AddonAttribute {
+function attributeOf(key: string, value: AttributeValue): JsAttribute {
   if (typeof value === 'string') return { key, text: value };
   if (typeof value === 'number') return { key, number: value };
   if (typeof value === 'boolean') return { key, isTrue: value };

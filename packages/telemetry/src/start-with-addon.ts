@@ -7,19 +7,16 @@ import { registerApi, unregisterApi } from './api/registration.ts';
 import { RequestSpans } from './api/request-spans.ts';
 import { HeadSampling } from './api/sampling.ts';
 import { TracerProvider } from './api/tracer-provider.ts';
-import { collectorSettings } from './collector-settings.ts';
+import { collectorSettings, SCOPE } from './collector-settings.ts';
 import type { Config } from './config/config.ts';
 import { alreadyStarted } from './errors.ts';
-import { Batches } from './export/batches.ts';
+import { Batches, MetricsExport } from './export/batches.ts';
 import { Exporting, type Plan } from './export/exporting.ts';
-import { lossReporter } from './export/losses.ts';
-import { MetricsExport } from './export/metrics-export.ts';
 import { createOtlpSender } from './export/otlp-sender.ts';
 import { servePrometheus } from './export/prometheus-page.ts';
 import { UserMetrics } from './export/user-metrics.ts';
-import type { Addon, Collector } from './native/addon.ts';
-import { createRing } from './native/ring.ts';
-import { RingWriter } from './native/ring-writer.ts';
+import type { Addon, Collector } from '../native.cjs';
+import { createRing, RingWriter } from './native/ring-writer.ts';
 import { LEVEL } from './native/wire.ts';
 import { Routes } from './routes/routes.ts';
 import { RouteTable } from './routes/route-table.ts';
@@ -36,8 +33,6 @@ import type { Telemetry } from './telemetry.ts';
 const RING_WORDS = 262_144;
 /** Max bytes of a batch: receivers take a few MiB, and the loop sends it in a millisecond. */
 const BATCH_BYTES = 524_288;
-const SCOPE = '@redline/telemetry';
-
 /** The rings of one engine, or of Node's servers, and the contexts of their requests. */
 interface Source {
   readonly number: number;
@@ -182,4 +177,25 @@ function plans(collector: Collector, config: Config, userMetrics: UserMetrics): 
     all.push({ send: () => sending.send(), interval: config.metricInterval });
   }
   return all;
+}
+
+/** Returns a function that reports what was lost since its last call. The counts are of all threads, so one reports them. */
+export function lossReporter(collector: Pick<Collector, 'counts'>): () => void {
+  if (!isMainThread) return () => {};
+  let last = { droppedSpans: 0, lostRecords: 0 };
+  return () => {
+    const counts = collector.counts();
+    const dropped = counts.droppedSpans - last.droppedSpans;
+    const lost = counts.lostRecords - last.lostRecords;
+    last = counts;
+    if (dropped > 0) {
+      diag.warn(`@redline/telemetry: ${dropped} spans were dropped: too many wait to be sent`);
+    }
+    if (lost > 0) {
+      const records = lost === 1 ? '1 record of spans was' : `${lost} records of spans were`;
+      diag.warn(
+        `@redline/telemetry: ${records} lost: larger than 256 KiB, or more than its thread could read in time`,
+      );
+    }
+  };
 }

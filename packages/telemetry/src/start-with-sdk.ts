@@ -15,21 +15,18 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { AsyncContextManager } from './api/context-manager.ts';
 import { createPropagator } from './api/propagator.ts';
-import { BOUNDARIES } from './collector-settings.ts';
+import { BOUNDARIES, SCOPE } from './collector-settings.ts';
 import type { Config } from './config/config.ts';
 import { alreadyStarted } from './errors.ts';
 import { Exporting, type Plan } from './export/exporting.ts';
-import { MetricsExport } from './export/metrics-export.ts';
-import { createOtlpSender } from './export/otlp-sender.ts';
+import { MetricsExport } from './export/batches.ts';
+import { createOtlpSender, createSdkSpanExporter } from './export/otlp-sender.ts';
 import { servePrometheus } from './export/prometheus-page.ts';
-import { createSdkSpanExporter } from './export/sdk-span-exporter.ts';
 import { UserMetrics } from './export/user-metrics.ts';
 import { Routes } from './routes/routes.ts';
 import { RouteTable } from './routes/route-table.ts';
 import { traceWithSdk } from './servers/sdk-servers.ts';
 import type { Telemetry } from './telemetry.ts';
-
-const SCOPE = '@redline/telemetry';
 
 /** Starts with the spans of OpenTelemetry's SDK. @param reason why the addon makes none: one clause */
 export function startWithSdk(config: Config, resource: Resource, reason: string): Telemetry {

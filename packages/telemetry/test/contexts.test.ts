@@ -13,8 +13,7 @@ import { withSpan } from '../src/api/derived-context.ts';
 import { addSpanProcessor, registerApi, unregisterApi } from '../src/api/registration.ts';
 import { createPropagator } from '../src/api/propagator.ts';
 import { TracerProvider } from '../src/api/tracer-provider.ts';
-import { RingWriter } from '../src/native/ring-writer.ts';
-import { createRing } from '../src/native/ring.ts';
+import { RingWriter, createRing } from '../src/native/ring-writer.ts';
 import { RingReader } from './ring-records.ts';
 
 const key = createContextKey('test');

@@ -8,7 +8,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { gunzipSync } from 'node:zlib';
 
-/** What a receiver got. */
+/** A request that a receiver has taken. */
 export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;

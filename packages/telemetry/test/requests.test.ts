@@ -30,8 +30,7 @@ import { onResponseEnd, RequestSpans } from '../src/api/request-spans.ts';
 import { HeadSampling } from '../src/api/sampling.ts';
 import { TraceId } from '../src/api/trace-id.ts';
 import { TracerProvider, type TracerProviderOptions } from '../src/api/tracer-provider.ts';
-import { RingWriter } from '../src/native/ring-writer.ts';
-import { createRing } from '../src/native/ring.ts';
+import { RingWriter, createRing } from '../src/native/ring-writer.ts';
 import { RING } from '../src/native/wire.ts';
 import { RingReader } from './ring-records.ts';
 

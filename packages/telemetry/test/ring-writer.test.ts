@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hexOfWord, requestWord } from '../src/native/ids.ts';
-import { RingWriter } from '../src/native/ring-writer.ts';
-import { createRing } from '../src/native/ring.ts';
+import { RingWriter, createRing } from '../src/native/ring-writer.ts';
 import { writeAttributes } from '../src/native/values.ts';
 import { CHANGE, KIND, LEVEL, RING } from '../src/native/wire.ts';
 import { RingReader } from './ring-records.ts';

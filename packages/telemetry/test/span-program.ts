@@ -19,8 +19,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { TracerProvider } from '../src/api/tracer-provider.ts';
 import { loadAddon } from '../native.cjs';
-import { RingWriter } from '../src/native/ring-writer.ts';
-import { createRing } from '../src/native/ring.ts';
+import { RingWriter, createRing } from '../src/native/ring-writer.ts';
 import { readRequest } from './otlp-request.ts';
 import { RingReader, type OtlpAttribute, type ReadSpan, type ReadTime } from './ring-records.ts';
 

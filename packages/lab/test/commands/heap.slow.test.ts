@@ -90,7 +90,7 @@ describe('redline heap', () => {
     const bench = new Workbench(t);
     const { child, port } = await running(bench, t);
     const args = ['heap', `http://127.0.0.1:${port}/`, '--pid', String(child.pid), ...few];
-    // What a process allocates once, in its first rounds, hides a slope of six.
+    // Allocations of the first rounds, which come once, hide the slope of six.
     const { code, stderr } = await bench.run([...args, '--warmup', '120', '--rounds', '12']);
     assert.equal(code, 0, stderr);
     const result = JSON.parse(bench.read('h.json')) as HeapResult;

@@ -24,10 +24,8 @@ import {
   setAttribute,
   type AttributeList,
 } from './attribute-list.ts';
-import { exceptionAttributes } from './exception-attributes.ts';
-import { OwnSpan } from './own-span.ts';
-import { spanEvent, type SpanEvent } from './span-event.ts';
-import type { SpanIdentity } from './span-identity.ts';
+import { exceptionAttributes, spanEvent, type SpanEvent } from './span-event.ts';
+import { OwnSpan, type SpanIdentity } from './span-identity.ts';
 import { spanLink, type SpanLink } from './span-link.ts';
 import { writeSpan, type SpanFacts } from './span-record.ts';
 import type { SpanScope } from './span-scope.ts';

@@ -11,8 +11,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { BAGGAGE_KEY, RPC_METADATA_KEY, SPAN_KEY } from './context-keys.ts';
 import { DerivedContext } from './derived-context.ts';
-import type { OwnSpan } from './own-span.ts';
-import type { SpanIdentity } from './span-identity.ts';
+import type { OwnSpan, SpanIdentity } from './span-identity.ts';
 
 /** Makes the spans of the requests of one engine. */
 export interface RequestSpanFactory {

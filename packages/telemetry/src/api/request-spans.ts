@@ -10,19 +10,18 @@ import {
   type SpanOptions,
 } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse, IncomingHttpHeaders } from 'node:http';
 import { requestWord } from '../native/ids.ts';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { CHANGE } from '../native/wire.ts';
-import type { OwnSpan } from './own-span.ts';
-import { remoteParent } from './remote-parent.ts';
+import { type OwnSpan, SpanIdentity } from './span-identity.ts';
 import { RequestContext, type RequestSpanFactory } from './request-context.ts';
 import { HeadSampling, NOT_RECORD, RECORD_AND_SAMPLED } from './sampling.ts';
 import { ServerSpan, writeChange } from './server-span.ts';
-import { SpanIdentity } from './span-identity.ts';
 import type { SpanScope } from './span-scope.ts';
 import { TraceId } from './trace-id.ts';
 import { UnrecordedSpan } from './unrecorded-span.ts';
+import { parseTraceParent, TraceState } from '@opentelemetry/core';
 
 export interface RequestSpansOptions {
   /** The scope of the spans of requests. */
@@ -183,4 +182,20 @@ function parentContextOf(request: RequestContext, parent: SpanIdentity | undefin
   const context =
     parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent.context);
   return baggage === undefined ? context : propagation.setBaggage(context, baggage);
+}
+
+/** Returns the span of the client that a request names; undefined if it names none, or not as the specification wants. */
+export function remoteParent(headers: IncomingHttpHeaders): SpanIdentity | undefined {
+  const { traceparent, tracestate } = headers;
+  // A comma joins two headers, of which a later version would be read as one.
+  if (typeof traceparent !== 'string' || traceparent.includes(',')) return undefined;
+  const context = parseTraceParent(traceparent);
+  if (context === null) return undefined;
+  context.isRemote = true;
+  if (tracestate !== undefined && tracestate.length > 0) {
+    context.traceState = new TraceState(
+      typeof tracestate === 'string' ? tracestate : tracestate.join(','),
+    );
+  }
+  return SpanIdentity.of(context);
 }

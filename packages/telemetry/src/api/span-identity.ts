@@ -66,3 +66,25 @@ function contextOf(identity: SpanIdentity): SpanContext {
   if (identity.state !== undefined) context.traceState = identity.state;
   return context;
 }
+
+/** A span of this tracer, whose ids its children read without their texts. */
+export abstract class OwnSpan {
+  readonly identity: SpanIdentity;
+
+  constructor(identity: SpanIdentity) {
+    this.identity = identity;
+  }
+
+  spanContext(): SpanContext {
+    return this.identity.context;
+  }
+}
+
+const TRACE_FLAGS = 0xff;
+const HAS_IS_REMOTE = 0x100;
+const IS_REMOTE = 0x200;
+
+/** Returns the flags of OTLP of a span with such a parent, or of a link to such a span. */
+export function otlpFlags(traceFlags: number, isRemote: boolean): number {
+  return (traceFlags & TRACE_FLAGS) | HAS_IS_REMOTE | (isRemote ? IS_REMOTE : 0);
+}

@@ -1,10 +1,10 @@
 import type { Attributes, Link, SpanContext } from '@opentelemetry/api';
 import { cleanAttributes } from '@opentelemetry/core';
+import type { SpanLimits } from '@opentelemetry/sdk-trace';
 import { wordOfHex } from '../native/ids.ts';
 import type { RingWriter } from '../native/ring-writer.ts';
-import { writeAttributeObject } from './attribute-object.ts';
-import { otlpFlags } from './otlp-flags.ts';
-import type { SpanLimits } from './span-limits.ts';
+import { writeAttributeObject } from './attribute-list.ts';
+import { otlpFlags } from './span-identity.ts';
 
 export interface SpanLink {
   readonly context: SpanContext;
@@ -12,7 +12,7 @@ export interface SpanLink {
   readonly droppedAttributesCount?: number;
 }
 
-export function spanLink(link: Link, limits: SpanLimits): SpanLink {
+export function spanLink(link: Link, limits: Required<SpanLimits>): SpanLink {
   const cleaned = cleanAttributes(link.attributes, {
     attributeCountLimit: limits.attributePerLinkCountLimit,
     attributeValueLengthLimit: limits.attributeValueLengthLimit,
@@ -20,7 +20,10 @@ export function spanLink(link: Link, limits: SpanLimits): SpanLink {
   return { context: link.context, ...cleaned };
 }
 
-export function spanLinks(links: readonly Link[] | undefined, limits: SpanLimits): SpanLink[] {
+export function spanLinks(
+  links: readonly Link[] | undefined,
+  limits: Required<SpanLimits>,
+): SpanLink[] {
   return links === undefined ? [] : links.map((link) => spanLink(link, limits));
 }
 

@@ -2,9 +2,8 @@ import type { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { writeAttributes, type AttributeList } from '../native/values.ts';
 import { KIND, SPAN } from '../native/wire.ts';
-import { otlpFlags } from './otlp-flags.ts';
+import { otlpFlags, type SpanIdentity } from './span-identity.ts';
 import { writeEvent, type SpanEvent } from './span-event.ts';
-import type { SpanIdentity } from './span-identity.ts';
 import { stateOf, writeLink, type SpanLink } from './span-link.ts';
 import { writeTime, type SpanTime } from './span-time.ts';
 

@@ -1,14 +1,13 @@
 import type { InstrumentationScope } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
-import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { SpanLimits, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { RingWriter } from '../native/ring-writer.ts';
 import type { Sampling } from './sampling.ts';
-import type { SpanLimits } from './span-limits.ts';
 
 /** Shared by the tracers of a provider. */
 export interface TracerSettings {
   readonly writer: RingWriter;
-  readonly limits: SpanLimits;
+  readonly limits: Required<SpanLimits>;
   readonly sampling: Sampling;
   /** Calls those of the user; undefined if none is registered. */
   processor: SpanProcessor | undefined;

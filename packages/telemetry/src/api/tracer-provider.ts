@@ -4,10 +4,10 @@ import type {
   TracerProvider as TracerProviderApi,
 } from '@opentelemetry/api';
 import { defaultResource, type Resource } from '@opentelemetry/resources';
-import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { SpanLimits, SpanProcessor } from '@opentelemetry/sdk-trace';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { HeadSampling, type Sampling } from './sampling.ts';
-import { spanLimits, type SpanLimits } from './span-limits.ts';
+import { spanLimits } from './span-limits.ts';
 import { SpanProcessors } from './span-processors.ts';
 import { spanScope, type SpanScope, type TracerSettings } from './span-scope.ts';
 import { Tracer } from './tracer.ts';
@@ -15,7 +15,7 @@ import { Tracer } from './tracer.ts';
 export interface TracerProviderOptions {
   /** Writes the records of spans. */
   readonly writer: RingWriter;
-  readonly limits?: Partial<SpanLimits>;
+  readonly limits?: SpanLimits;
   /** Default: a span is sampled as its parent is, and all traces that begin here are. */
   readonly sampling?: Sampling;
   readonly processors?: readonly SpanProcessor[];

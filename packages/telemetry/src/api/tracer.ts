@@ -14,11 +14,10 @@ import {
 import { cleanAttributes, isTracingSuppressed } from '@opentelemetry/core';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import { withSpan } from './derived-context.ts';
-import { OwnSpan } from './own-span.ts';
+import { OwnSpan, SpanIdentity } from './span-identity.ts';
 import { RecordingSpan } from './recording-span.ts';
 import { RequestContext } from './request-context.ts';
 import { HeadSampling, NOT_RECORD, RECORD_AND_SAMPLED } from './sampling.ts';
-import { SpanIdentity } from './span-identity.ts';
 import { spanLinks, type SpanLink } from './span-link.ts';
 import type { SpanScope } from './span-scope.ts';
 import { TraceId } from './trace-id.ts';

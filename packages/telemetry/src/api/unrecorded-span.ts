@@ -1,5 +1,5 @@
 import type { Span } from '@opentelemetry/api';
-import { OwnSpan } from './own-span.ts';
+import { OwnSpan } from './span-identity.ts';
 
 /** A span that is not sampled: it only passes its trace on. */
 export class UnrecordedSpan extends OwnSpan implements Span {

@@ -1,5 +1,5 @@
 import type { SpanLimits } from '@opentelemetry/sdk-trace';
-import { checkOtlp } from './otlp.ts';
+import { spanLimits } from '../api/span-limits.ts';
 import { readSampler, type SamplerConfig } from './sampler.ts';
 import { unsupported, Variables, type Environment } from './variables.ts';
 
@@ -128,15 +128,14 @@ function readLimits(read: Variables): Required<SpanLimits> {
   const first = (...names: string[]) =>
     names.map((name) => read.whole(name, 0)).find((value) => value !== undefined);
   const lengths = ['OTEL_SPAN_ATTRIBUTE_VALUE_LENGTH_LIMIT', 'OTEL_ATTRIBUTE_VALUE_LENGTH_LIMIT'];
-  return {
-    attributeCountLimit:
-      first('OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT', 'OTEL_ATTRIBUTE_COUNT_LIMIT') ?? 128,
-    attributeValueLengthLimit: first(...lengths) ?? Infinity,
-    eventCountLimit: first('OTEL_SPAN_EVENT_COUNT_LIMIT') ?? 128,
-    linkCountLimit: first('OTEL_SPAN_LINK_COUNT_LIMIT') ?? 128,
-    attributePerEventCountLimit: first('OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT') ?? 128,
-    attributePerLinkCountLimit: first('OTEL_LINK_ATTRIBUTE_COUNT_LIMIT') ?? 128,
-  };
+  return spanLimits({
+    attributeCountLimit: first('OTEL_SPAN_ATTRIBUTE_COUNT_LIMIT', 'OTEL_ATTRIBUTE_COUNT_LIMIT'),
+    attributeValueLengthLimit: first(...lengths),
+    eventCountLimit: first('OTEL_SPAN_EVENT_COUNT_LIMIT'),
+    linkCountLimit: first('OTEL_SPAN_LINK_COUNT_LIMIT'),
+    attributePerEventCountLimit: first('OTEL_EVENT_ATTRIBUTE_COUNT_LIMIT'),
+    attributePerLinkCountLimit: first('OTEL_LINK_ATTRIBUTE_COUNT_LIMIT'),
+  });
 }
 
 function readMetricTimes(read: Variables): Pick<Config, 'metricInterval' | 'metricTimeout'> {
@@ -150,4 +149,22 @@ function detectors(read: Variables): DetectorName[] {
   const given = read.list('OTEL_NODE_RESOURCE_DETECTORS', names) ?? ['all'];
   if (given.includes('none')) return [];
   return given.includes('all') ? [...DETECTORS] : (given as DetectorName[]);
+}
+
+const PROTOCOL = 'http/protobuf';
+
+/**
+ * Checks the variables that `@opentelemetry/otlp-exporter-base` reads: it reports a value that it does not know only as a
+ * warning, if logging is on at all, and sends to the default.
+ */
+export function checkOtlp(read: Variables): void {
+  for (const signal of ['', 'TRACES_', 'METRICS_']) {
+    const name = (setting: string) => `OTEL_EXPORTER_OTLP_${signal}${setting}`;
+    read.choice(name('PROTOCOL'), [PROTOCOL], ['http/json', 'grpc']);
+    read.choice(name('COMPRESSION'), ['gzip', 'none']);
+    read.number(name('TIMEOUT'), (value) => value > 0 && value < Infinity, 'milliseconds above 0');
+    read.pairs(name('HEADERS'));
+    for (const file of ['CERTIFICATE', 'CLIENT_CERTIFICATE', 'CLIENT_KEY']) read.file(name(file));
+    read.url(name('ENDPOINT'));
+  }
 }

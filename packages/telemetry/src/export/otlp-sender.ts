@@ -4,17 +4,21 @@ import {
   createOtlpNetworkExportDelegate,
   OTLPExporterError,
   type IOtlpExportDelegate,
+  OTLPExporterBase,
 } from '@opentelemetry/otlp-exporter-base';
 import {
   convertLegacyHttpOptions,
   createOtlpHttpExporterMetrics,
+  createOtlpHttpExportDelegate,
 } from '@opentelemetry/otlp-exporter-base/node-http';
 import {
   ProtobufMetricsSerializer,
   ProtobufTraceSerializer,
   type ISerializer,
+  TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
 import { HttpTransport } from './http-transport.ts';
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
 
 /** `sent`: the receiver has it. `refused`: it will never take it. `failed`: it may take it later. */
 export type Outcome = 'sent' | 'refused' | 'failed';
@@ -70,4 +74,18 @@ async function sendBy(
   const meaning = isRefused ? 'were refused and are dropped' : 'are kept and sent again';
   diag.error(`@redline/telemetry: ${what} ${meaning}: ${error?.message ?? 'no response'}`);
   return isRefused ? 'refused' : 'failed';
+}
+
+/** Returns the exporter of the SDK's own spans. */
+export function createSdkSpanExporter(): SpanExporter {
+  const headers = { 'Content-Type': 'application/x-protobuf' };
+  return new OTLPExporterBase<ReadableSpan[]>(
+    createOtlpHttpExportDelegate(
+      convertLegacyHttpOptions({}, 'TRACES', 'v1/traces', headers),
+      ProtobufTraceSerializer,
+      'otlp_http_span_exporter',
+      TraceExporterMetricsHelper,
+      undefined,
+    ),
+  );
 }

@@ -1,6 +1,7 @@
 import { TextTable } from './text-table.ts';
 import { putMonotonic } from './clock.ts';
-import { FIRST, KIND, RING, TIME } from './wire.ts';
+import { FIRST, KIND, RING, TIME, LEVEL } from './wire.ts';
+import { randomFillSync } from 'node:crypto';
 
 /** Texts of up to so many characters are written by a loop: longer ones take it more time than a call of native code. */
 const MAX_LOOPED = 16;
@@ -217,4 +218,30 @@ export class RingWriter {
 
 function wordsOf(bytes: number): number {
   return (bytes + 3) >> 2;
+}
+
+/** Words of the seed from which the ids of requests are derived. */
+const SEED_WORDS = 6;
+
+/** Number of words of records that {@link createRing} makes room for by default: 256 KiB. */
+export const DEFAULT_RING_SIZE = 65_536;
+
+/**
+ * Makes the memory of a ring, with a random seed.
+ *
+ * @param size number of words of records: a power of two, 1,024 or more
+ * @param level the facts that its writer reports: one of `LEVEL`
+ */
+export function createRing(
+  size: number = DEFAULT_RING_SIZE,
+  level: number = LEVEL.HEADS,
+): Uint32Array<ArrayBuffer> {
+  if (!Number.isInteger(Math.log2(size)) || size < 1024) {
+    throw new RangeError(`The size of a ring must be a power of two, 1024 or more; got ${size}.`);
+  }
+  const ring = new Uint32Array(RING.FIRST_RECORD + size);
+  ring[RING.LEVEL] = level;
+  randomFillSync(ring, RING.SEED, SEED_WORDS);
+  Atomics.store(ring, RING.VERSION, RING.LAYOUT);
+  return ring;
 }

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { kRoute, type RoutedRequest } from './routed-request.ts';
 import type { RouteTable } from './route-table.ts';
+import type { IncomingMessage } from 'node:http';
 
 // Parts of Fastify 4 and 5.
 interface Fastify {
@@ -29,3 +29,8 @@ export function noteFastifyRoutes(table: RouteTable): () => void {
   subscribe(CHANNEL, listener);
   return () => void unsubscribe(CHANNEL, listener);
 }
+
+/** Key of the number of a request's route, where its framework reports it early. */
+export const kRoute: unique symbol = Symbol('route');
+
+export type RoutedRequest = IncomingMessage & { [kRoute]?: number };

@@ -1,9 +1,8 @@
 import { ExpressRoutes, rememberPaths, type ExpressRequest } from './express.ts';
-import { noteFastifyRoutes } from './fastify.ts';
+import { noteFastifyRoutes, kRoute, type RoutedRequest } from './fastify.ts';
 import { koaRouteOf, rememberContexts, type KoaRequest } from './koa.ts';
-import { onModules } from './modules.ts';
 import type { RouteTable } from './route-table.ts';
-import { kRoute, type RoutedRequest } from './routed-request.ts';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 type AnyRequest = RoutedRequest & ExpressRequest & KoaRequest;
 
@@ -39,4 +38,31 @@ export class Routes {
   stop(): void {
     for (const stop of this.#stops) stop();
   }
+}
+
+/** Node publishes it after each `require`, and after an `import` of a CommonJS module. */
+interface Required {
+  readonly id: string;
+  readonly result?: unknown;
+}
+
+const CHANNEL = 'tracing:module.require:end';
+
+/**
+ * Calls back with the exports of packages as they are loaded.
+ *
+ * @param packages `required` matches the names under which the main file of a package is loaded
+ */
+export function onModules(
+  packages: readonly { readonly required: RegExp; use(exports: unknown): void }[],
+): () => void {
+  const listener = (message: unknown): void => {
+    const { id, result } = message as Required;
+    if (result === undefined) return;
+    for (const { required, use } of packages) {
+      if (required.test(id)) use(result);
+    }
+  };
+  subscribe(CHANNEL, listener);
+  return () => void unsubscribe(CHANNEL, listener);
 }

@@ -1,20 +1,5 @@
 import { createRequire } from 'node:module';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-
-/** An observer of the requests of `@redline/http`. Its own types are missing where that package is. */
-export interface ExchangeObserver {
-  ring(engine: number): Uint32Array;
-  begin(
-    request: IncomingMessage,
-    response: ServerResponse | undefined,
-    engine: number,
-    slot: number,
-    generation: number,
-    sequence: number,
-  ): object | undefined;
-  run(context: object, callback: (...args: any[]) => void, ...args: unknown[]): void;
-  routeOf(request: IncomingMessage, response: ServerResponse): number;
-}
+import type { ExchangeObserver } from '@redline/http';
 
 interface EngineHttp {
   observeExchanges?(observer: ExchangeObserver): () => void;

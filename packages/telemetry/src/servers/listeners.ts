@@ -9,7 +9,8 @@ interface Emitter {
   emit: Emit;
 }
 
-interface Exchange {
+/** A request, its response and their server, as Node's channels publish them. */
+export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly server: Server;

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { RingWriter } from '../native/ring-writer.ts';
 import { NodeConnections } from './node-connections.ts';
 import { writeBegin, writeEnd } from './node-requests.ts';
-import { runListenersIn, type RunIn } from './listeners.ts';
+import { runListenersIn, type Exchange, type RunIn } from './listeners.ts';
 import type { Place } from './requests.ts';
 
 /** Takes part in the requests of these servers. */
@@ -18,13 +18,6 @@ export interface Tracing {
   readonly run: RunIn;
   /** Returns the number of a request's route, 0 for none. */
   readonly end: (request: IncomingMessage, response: ServerResponse) => number;
-}
-
-/** Node publishes it when a request has come, and when its response is done. */
-export interface NodeExchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly server: Server;
 }
 
 const START = 'http.server.request.start';
@@ -69,7 +62,7 @@ export class NodeServers {
     if (this.#unwrap !== undefined) return;
     const { prototype } = process.getBuiltinModule('node:https').Server;
     const { emit } = prototype;
-    const begins = (exchange: NodeExchange): boolean => this.#beginsWrapped(exchange);
+    const begins = (exchange: Exchange): boolean => this.#beginsWrapped(exchange);
     const wrapped = function (this: Server, name: string, ...given: unknown[]): boolean {
       const [request, response] = given as [IncomingMessage, ServerResponse];
       // The server emits in the request's context from now on.
@@ -90,7 +83,7 @@ export class NodeServers {
   }
 
   /** Returns false if the request has begun before, or is not traced. */
-  #beginsWrapped(exchange: NodeExchange): boolean {
+  #beginsWrapped(exchange: Exchange): boolean {
     const { request, response } = exchange;
     if (this.#places.has(request)) return false;
     this.#onStart(exchange);
@@ -102,7 +95,7 @@ export class NodeServers {
   }
 
   readonly #onStart = (message: unknown): void => {
-    const { request, response, server } = message as NodeExchange;
+    const { request, response, server } = message as Exchange;
     if (untracedServers.has(server) || isEngines(server)) return;
     const connection = this.#connections.of(request.socket);
     const { slot, generation } = connection;
@@ -115,7 +108,7 @@ export class NodeServers {
   };
 
   readonly #onFinish = (message: unknown): void => {
-    const { request, response } = message as NodeExchange;
+    const { request, response } = message as Exchange;
     const place = this.#places.get(request);
     if (place === undefined) return;
     writeEnd(this.#writer, response, place, this.#tracing.end(request, response));

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   propagation,
   ROOT_CONTEXT,
@@ -13,7 +13,7 @@ import {
   type Tracer,
 } from '@opentelemetry/api';
 import { RPCType, setRPCMetadata, type RPCMetadata } from '@opentelemetry/core';
-import { runListenersIn, type RunIn } from './listeners.ts';
+import { runListenersIn, type Exchange, type RunIn } from './listeners.ts';
 import { untracedServers } from './node-servers.ts';
 import { requestAttributes } from './request-attributes.ts';
 
@@ -24,12 +24,6 @@ interface Parts {
   readonly run: RunIn;
   /** Returns the route of a request, if a framework has found one. */
   routeOf(request: IncomingMessage): string | undefined;
-}
-
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly server: Server;
 }
 
 const START = 'http.server.request.start';

@@ -10,7 +10,7 @@ import { killApps, runApp } from './run-app.ts';
 
 const addon = findAddon();
 const hasEngine = process.platform === 'linux';
-/** Who makes the spans, and who serves. */
+/** The maker of the spans, and the server. */
 const ways: readonly {
   readonly name: string;
   readonly onEngine: boolean;

@@ -11,8 +11,7 @@ import {
 import https from 'node:https';
 import { connect, type AddressInfo } from 'node:net';
 import { after, describe, test } from 'node:test';
-import { createRing } from '../../src/native/ring.ts';
-import { RingWriter } from '../../src/native/ring-writer.ts';
+import { createRing, RingWriter } from '../../src/native/ring-writer.ts';
 import { BEGIN, END, FIRST, KIND, LEVEL, PEER, RING } from '../../src/native/wire.ts';
 import { NodeServers } from '../../src/servers/node-servers.ts';
 import { until } from '@redline/services/until';
